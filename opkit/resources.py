@@ -1,0 +1,40 @@
+"""Where templates, shipped kernels, the simulator's sources and the built simulator are, in a wheel and in an editable checkout.
+
+A wheel carries all four below ``opkit/_data``. An editable install keeps the Python package in the checkout, where the first three lie
+beside it; the built simulator is then in site-packages, where CMake installed it.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+__all__ = ["bundled_toolkit", "kernels", "simulator_source", "templates"]
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent
+
+
+def templates() -> Path:
+    return _resource("templates")
+
+
+def kernels() -> Path:
+    return _resource("kernels")
+
+
+def simulator_source() -> Path:
+    return _resource("simulator")
+
+
+def bundled_toolkit() -> Path | None:
+    """Gives the toolkit folder of the host simulator, or None in a checkout that was never installed."""
+    candidates = [_PACKAGE / "_data" / "toolkit"]
+    # An editable install: the package is the checkout, what CMake installed is below the environment's own site-packages.
+    candidates += [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
+    return next((folder for folder in candidates if (folder / "lib64").is_dir()), None)
+
+
+def _resource(name: str) -> Path:
+    installed = _PACKAGE / "_data" / name
+    return installed if installed.is_dir() else _CHECKOUT / name
