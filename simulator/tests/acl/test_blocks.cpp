@@ -1,0 +1,191 @@
+// Blocks: every one runs exactly once on however many threads; broken rules and faults are reported once and at the right time.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "acl/runtime_internal.h"
+#include "check.h"
+#include "kernels.h"
+
+using opkit_test::Device;
+using opkit_test::Loaded;
+using opkit_test::Memory;
+using opkit_test::RecentError;
+using opkit_test::Stream;
+
+namespace {
+
+const char *const kKernels = R"(
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void count_blocks(GM_ADDR counts, uint32_t work) {
+  volatile uint32_t spin = 0;
+  for (uint32_t i = 0; i < work; ++i) spin = spin + 1;
+  ((__gm__ uint32_t *)counts)[AscendC::GetBlockIdx()] += static_cast<uint32_t>(AscendC::GetBlockNum());
+}
+extern "C" __global__ __aicore__ void copy_too_much(GM_ADDR x, GM_ADDR y, uint32_t count) {
+  AscendC::TPipe pipe;
+  AscendC::TQue<AscendC::TPosition::VECIN, 1> queue;
+  pipe.InitBuffer(queue, 1, 4096);
+  AscendC::GlobalTensor<float> from;
+  from.SetGlobalBuffer((__gm__ float *)x);
+  auto local = queue.AllocTensor<float>();
+  if (AscendC::GetBlockIdx() == 3) AscendC::DataCopy(local, from, count);
+  queue.FreeTensor(local);
+}
+extern "C" __global__ __aicore__ void write_at(GM_ADDR out, int64_t offset) { ((__gm__ volatile uint8_t *)out)[offset] = 1; }
+)";
+
+struct CountArgs {
+  void *counts;
+  uint32_t work;
+};
+
+std::string RunChild(const char *test, int *status) {
+  int ends[2];
+  REQUIRE_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    execl("/proc/self/exe", "test_blocks", test, static_cast<char *>(nullptr));
+    _exit(99);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(count));
+  close(ends[0]);
+  REQUIRE_EQ(waitpid(child, status, 0), child);
+  return text;
+}
+
+size_t Occurrences(const std::string &text, const std::string &part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+void WriteAt(int64_t offset) {
+  const Device device;
+  const Stream stream;
+  const Loaded binary(kKernels);
+  const Memory<uint8_t> before(4096);
+  const Memory<uint8_t> out(4096);
+  struct Args {
+    void *out;
+    int64_t offset;
+  } args{out.Get(), offset};
+  REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("write_at"), 1, stream.handle, nullptr, &args, sizeof args, nullptr, 0),
+             ACL_SUCCESS);
+  CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
+}
+
+}  // namespace
+
+TEST(every_block_runs_once) {
+  const Device device;
+  const Stream stream;
+  const Loaded binary(kKernels);
+  for (const uint32_t work : {0U, 200U}) {
+    for (const uint32_t blocks : {1U, 2U, 3U, 40U, 1000U, 16384U, 65535U}) {
+      const Memory<uint32_t> counts(std::vector<uint32_t>(blocks, 0));
+      CountArgs args{counts.Get(), work};
+      REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("count_blocks"), blocks, stream.handle, nullptr, &args, sizeof args - 4,
+                                               nullptr, 0),
+                 ACL_SUCCESS);
+      REQUIRE_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
+      const std::vector<uint32_t> seen = counts.Read();
+      CHECK(std::all_of(seen.begin(), seen.end(), [blocks](uint32_t value) { return value == blocks; }));
+    }
+  }
+}
+
+TEST(streams_share_the_block_threads) {
+  const Device device;
+  const Loaded binary(kKernels);
+  const Stream streams[3];
+  constexpr uint32_t kBlocks = 2000;
+  const Memory<uint32_t> counts[3] = {Memory<uint32_t>(std::vector<uint32_t>(kBlocks, 0)),
+                                      Memory<uint32_t>(std::vector<uint32_t>(kBlocks, 0)),
+                                      Memory<uint32_t>(std::vector<uint32_t>(kBlocks, 0))};
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      CountArgs args{counts[i].Get(), 100};
+      REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("count_blocks"), kBlocks, streams[i].handle, nullptr, &args, sizeof args,
+                                               nullptr, 0),
+                 ACL_SUCCESS);
+    }
+  }
+  REQUIRE_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+  for (const auto &memory : counts) {
+    for (const uint32_t value : memory.Read()) REQUIRE_EQ(value, kBlocks * 20);
+  }
+}
+
+TEST(a_broken_rule_surfaces_at_the_synchronization) {
+  const Device device;
+  const Stream stream;
+  const Loaded binary(kKernels);
+  const Memory<float> x(std::vector<float>(100, 1.0F));
+  struct Args {
+    void *x;
+    void *y;
+    uint32_t count;
+  } args{x.Get(), x.Get(), 128};
+  RecentError();
+  REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("copy_too_much"), 8, stream.handle, nullptr, &args, sizeof args, nullptr, 0),
+             ACL_SUCCESS);
+  CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  const std::string text = RecentError();
+  CHECK_CONTAINS(text, "[507035] aclrtSynchronizeStream: kernel copy_too_much, block 3, test.asc:");
+  CHECK_CONTAINS(text, "[GM-OOB]");
+  CHECK_CONTAINS(text, "'x'");
+  CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
+  CHECK_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+TEST(each_finding_is_printed_once) {
+  int status = -1;
+  const std::string text = RunChild("a_broken_rule_surfaces", &status);
+  CHECK_EQ(status, 0);
+  CHECK_EQ(Occurrences(text, "error [GM-OOB]"), 1U);
+}
+
+TEST(child_writes_behind_a_tensor) {
+  if (getenv("OPKIT_TEST_CHILD") != nullptr) WriteAt(4096 + 5);
+}
+
+TEST(child_writes_inside_a_tensor) {
+  if (getenv("OPKIT_TEST_CHILD") != nullptr) WriteAt(4095);
+}
+
+TEST(a_fault_names_kernel_block_and_tensor_and_kills_as_usual) {
+  setenv("OPKIT_TEST_CHILD", "1", 1);
+  int status = -1;
+  const std::string text = RunChild("child_writes_behind", &status);
+  unsetenv("OPKIT_TEST_CHILD");
+  CHECK_EQ(Occurrences(text, "kernel write_at, block 0: memory fault"), 1U);
+  CHECK_CONTAINS(text, "byte 4101 of 'out', which has 4096 bytes");
+  // A sanitizer's own handler comes next and exits; without one the signal kills.
+  if (*OPKIT_TEST_SANITIZE == '\0') {
+    CHECK(WIFSIGNALED(status));
+    CHECK_EQ(WTERMSIG(status), SIGSEGV);
+  } else {
+    CHECK(status != 0);
+  }
+}
+
+TEST(a_write_inside_is_no_fault) {
+  setenv("OPKIT_TEST_CHILD", "1", 1);
+  int status = -1;
+  RunChild("child_writes_inside", &status);
+  unsetenv("OPKIT_TEST_CHILD");
+  CHECK_EQ(status, 0);
+}
+
+TEST_MAIN()

@@ -1,0 +1,669 @@
+// Every checked mistake: a small kernel that makes it, the rule's id, the kernel's own line, and what the message must name.
+#include "harness.h"
+
+using namespace AscendC;
+using ascendc_test::CheckFinding;
+using ascendc_test::Device;
+using ascendc_test::ExpectError;
+using ascendc_test::ExpectWarning;
+using ascendc_test::Outcome;
+using ascendc_test::Place;
+using ascendc_test::RunClean;
+using ascendc_test::Settings;
+using opkit_sim::Severity;
+
+namespace {
+
+using InQueue = TQue<TPosition::VECIN, 2>;
+using OutQueue = TQue<TPosition::VECOUT, 2>;
+
+// x holds 16 floats, z as many.
+struct Tensors {
+  Device device;
+  float *x = device.Allocate("x", std::vector<float>(16, 1.0f));
+  float *z = device.Allocate("z", std::vector<float>(16, 0.0f));
+};
+
+template <typename T>
+GlobalTensor<T> Global(T *address, size_t count) {
+  GlobalTensor<T> tensor;
+  tensor.SetGlobalBuffer(address, count);
+  return tensor;
+}
+
+const DataCopyPadExtParams<float> kNoPad{false, 0, 0, 0};
+
+}  // namespace
+
+// ---- device memory
+
+TEST(a_read_past_the_allocation_names_the_parameter_and_the_bytes) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 24)[8], 16); }), Severity::kError, "GM-OOB",
+               __LINE__ - 1, "DataCopy: reads bytes 32..95 of 'x', 32 bytes past its 64");
+}
+
+TEST(a_write_past_the_allocation_is_stopped_before_it_happens) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] { DataCopyPad(Global(t.z, 1000), Place(0, std::vector<float>(64)), DataCopyExtParams{1, 68, 0, 0, 0}); }),
+               Severity::kError, "GM-OOB", __LINE__ - 1, "DataCopyPad: writes bytes 0..67 of 'z', 4 bytes past its 64");
+}
+
+TEST(a_gap_that_leads_past_the_allocation_counts) {
+  Tensors t;
+  CheckFinding(
+      t.device.Run([&] { DataCopyPad(Place(0, std::vector<float>(64)), Global(t.x, 16), DataCopyExtParams{2, 4, 64, 0, 0}, kNoPad); }),
+      Severity::kError, "GM-OOB", __LINE__ - 1, "reads bytes 0..71 of 'x', 8 bytes past");
+}
+
+TEST(an_address_of_no_allocation_and_a_null_address_are_told_apart) {
+  Tensors t;
+  float elsewhere[16] = {};
+  CheckFinding(t.device.Run([&] { DataCopy(Place(0, std::vector<float>(16)), Global(elsewhere, 16), 16); }), Severity::kError, "GM-OOB",
+               __LINE__ - 1, "lies in no allocation");
+  CheckFinding(t.device.Run([&] { Global<float>(nullptr, 16).GetValue(0); }), Severity::kError, "GM-OOB", __LINE__ - 1, "null GM address");
+}
+
+TEST(scalar_access_to_device_memory_is_checked_too) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] { Global(t.x, 16).GetValue(16); }), Severity::kError, "GM-OOB", __LINE__ - 1,
+               "GetValue: reads bytes 64..67 of 'x'");
+  CheckFinding(t.device.Run([&] { Global(t.z, 17).SetValue(16, 1.0f); }), Severity::kError, "GM-OOB", __LINE__ - 1,
+               "SetValue: writes bytes 64..67 of 'z'");
+  CheckFinding(t.device.Run([&] { Global(t.z, 17)(1ull << 40) = 1.0f; }), Severity::kError, "GM-OOB", __LINE__ - 1, "operator()");
+}
+
+TEST(a_read_past_the_declared_size_but_within_the_allocation_is_a_warning) {
+  Tensors t;
+  auto kernel = [&] { DataCopy(Place(0, std::vector<float>(16)), Global(t.x, 8), 16); };
+  const int line = __LINE__ - 2;
+  CheckFinding(t.device.Run(kernel), Severity::kWarning, "GM-SIZE", line,
+               "reads bytes 0..63 of 'x', 32 bytes past the size given to SetGlobalBuffer");
+  Settings strict;
+  strict.strict = true;
+  CheckFinding(t.device.Run(kernel, strict), Severity::kError, "GM-SIZE", line, "SetGlobalBuffer");
+}
+
+TEST(a_tensor_without_a_declared_size_is_bounded_by_its_allocation) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    GlobalTensor<float> x;
+    x.SetGlobalBuffer(t.x);
+    DataCopy(Place(0, std::vector<float>(64)), x, 16);
+    DataCopy(Place(0, std::vector<float>(64)), x, 24);
+  }),
+               Severity::kError, "GM-OOB", __LINE__ - 1, "32 bytes past");
+}
+
+TEST(an_empty_tail_right_behind_a_tensor_is_legal) {
+  Tensors t;
+  CHECK_EQ(t.device.Run([&] { DataCopy(Place(0, std::vector<float>(8)), Global(t.x, 16)[16], 0); }).Text(), "");
+}
+
+TEST(datacopy_wants_device_addresses_at_the_elements_size) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    DataCopy(Place(0, std::vector<float>(8)), Global(reinterpret_cast<float *>(reinterpret_cast<char *>(t.x) + 2), 8), 8);
+  }),
+               Severity::kError, "GM-ALIGN", __LINE__ - 1, "at byte 2 of 'x', which is no multiple of the element's 4 bytes");
+}
+
+TEST(each_block_reports_its_own_number) {
+  Tensors t;
+  Settings settings;
+  settings.blocks = 3;
+  const Outcome outcome = t.device.Run(
+      [&] {
+        if (GetBlockIdx() == 1) return;
+        DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 64), 64);
+      },
+      settings);
+  CHECK_EQ(outcome.abandoned, 2);
+  REQUIRE_EQ(outcome.findings.size(), 2);
+  CHECK_EQ(outcome.findings[0].block, 0);
+  CHECK_EQ(outcome.findings[1].block, 2);
+}
+
+TEST(a_warning_in_a_loop_is_reported_once_per_block) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    for (int i = 0; i < 1000; ++i) {
+      DataCopy(Place(0, std::vector<float>(16)), Global(t.x, 8), 16);
+    }
+  }),
+               Severity::kWarning, "GM-SIZE", __LINE__ - 2, "SetGlobalBuffer");
+}
+
+// ---- copies
+
+TEST(a_count_whose_bytes_are_no_multiple_of_32_says_what_would_be_copied) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 16), 5); }), Severity::kError, "COPY-32B",
+               __LINE__ - 1, "5 elements of 4 bytes are 20 bytes, no multiple of 32: only 0 would be copied; use DataCopyPad");
+  CheckFinding(t.device.Run([&] { DataCopy(Global(t.z, 16), Place(0, std::vector<float>(64)), 15); }), Severity::kError, "COPY-32B",
+               __LINE__ - 1, "60 bytes, no multiple of 32: only 32 would be copied");
+}
+
+TEST(copy_parameters_that_a_device_would_cut_are_reported) {
+  Tensors t;
+  ExpectError("COPY-PARAM", __LINE__ + 1, "blockCount is 5000, but must be 0..4095",
+              [&] { DataCopyPad(Place(0, std::vector<float>(64)), Global(t.x, 16), DataCopyExtParams{5000, 4, 0, 0, 0}, kNoPad); });
+  ExpectError("COPY-PARAM", __LINE__ + 1, "blockLen (32-byte blocks) is 70000, but must be 0..65535",
+              [&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 16), DataCopyParams{1, 70000, 0, 0}); });
+  ExpectError("COPY-PARAM", __LINE__ + 1, "blockLen is in bytes, and 6 is no multiple of the element's 4",
+              [&] { DataCopyPad(Place(0, std::vector<float>(64)), Global(t.x, 16), DataCopyExtParams{1, 6, 0, 0, 0}, kNoPad); });
+  ExpectError("COPY-PARAM", __LINE__ + 1, "leftPadding (elements) is 9, but must be 0..8", [&] {
+    DataCopyPad(Place(0, std::vector<float>(64)), Global(t.x, 16), DataCopyExtParams{1, 4, 0, 0, 0},
+                DataCopyPadExtParams<float>{true, 9, 0, 0});
+  });
+  ExpectError("COPY-PARAM", __LINE__ + 2, "paddingValue must be 0 for 64-bit types", [&] {
+    auto *wide = reinterpret_cast<int64_t *>(t.x);
+    DataCopyPad(Place(0, std::vector<int64_t>(8)), Global(wide, 8), DataCopyExtParams{1, 8, 0, 0, 0},
+                DataCopyPadExtParams<int64_t>{true, 0, 1, 5});
+  });
+  ExpectError("COUNT", __LINE__ + 1, "count -8 doesn't fit", [&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 16), -8); });
+}
+
+// ---- the UB
+
+TEST(an_operand_off_the_32_byte_grid_is_named) {
+  ExpectError("UB-ALIGN", __LINE__ + 2, "Add: src1 starts at UB+0x104, but must start at a multiple of 32 bytes", [] {
+    const auto a = Place(256, std::vector<float>(64));
+    Add(a, a, a[1], 8);
+  });
+  ExpectError("UB-ALIGN", __LINE__ + 1, "DataCopy: dst starts at UB+0x10",
+              [] { DataCopy(Place(0, std::vector<float>(64))[4], Place(512, std::vector<float>(8)), 8); });
+}
+
+TEST(buffers_over_the_ub_are_listed) {
+  ExpectError("UB-SIZE", __LINE__ + 7, "the buffers take 246784 bytes, 50176 over the UB's 196608 (VECIN of line ", [] {
+    TPipe pipe;
+    InQueue in;
+    OutQueue out;
+    TBuf<TPosition::VECCALC> work;
+    pipe.InitBuffer(in, 2, 81920);
+    pipe.InitBuffer(work, 1024);
+    pipe.InitBuffer(out, 2, 40960);
+  });
+  ExpectError("UB-SIZE", __LINE__ + 6, ": 2 x 81920, TBuf of line ", [] {
+    TPipe pipe;
+    InQueue in;
+    TBuf<TPosition::VECCALC> work;
+    pipe.InitBuffer(in, 2, 81920);
+    pipe.InitBuffer(work, 1024);
+    pipe.InitBuffer(in, 2, 81920);
+  });
+}
+
+TEST(the_ub_may_be_filled_to_the_last_byte) {
+  RunClean([] {
+    TPipe pipe;
+    TBuf<> first, second;
+    pipe.InitBuffer(first, 196608 - 32);
+    pipe.InitBuffer(second, 1);  // rounded up to 32
+    Duplicate(second.Get<float>(), 1.0f, 8);
+    CHECK_EQ(second.GetBufLen(), 32);
+  });
+}
+
+TEST(a_write_past_a_buffer_into_its_neighbour_is_an_error_and_a_read_a_warning) {
+  ExpectError("UB-OOB", __LINE__ + 5, "Duplicate: dst writes 4096 bytes at UB+0x0, 3072 bytes past the TBuf of line ", [] {
+    TPipe pipe;
+    TBuf<> small, next;
+    pipe.InitBuffer(small, 1024);
+    pipe.InitBuffer(next, 8192);
+    Duplicate(small.Get<float>(), 0.0f, 1024);
+  });
+  ExpectWarning("UB-OOB", __LINE__ + 5, "Add: src0 reads 512 bytes at UB+0x0, 256 bytes past the TBuf of line ", [] {
+    TPipe pipe;
+    TBuf<> small, next;
+    pipe.InitBuffer(small, 256);
+    pipe.InitBuffer(next, 8192);
+    Add(next.Get<float>(), small.Get<float>(), next.Get<float>(), 128);
+  });
+}
+
+TEST(an_access_out_of_the_ub_is_an_error) {
+  ExpectError("UB-OOB", __LINE__ + 1, "Exp: src reads 64 bytes at UB+0x2ffe0, 32 bytes past the UB of 196608 bytes and out of the UB",
+              [] { Exp(Place(0, std::vector<float>(16)), LocalTensor<float>(TPosition::VECCALC, 196608 - 32, 16), 16); });
+  ExpectError("UB-OOB", __LINE__ + 1, "SetValue", [] { LocalTensor<float>(TPosition::VECCALC, 0, 16).SetValue(0x40000000u, 1.0f); });
+}
+
+TEST(the_footprint_of_repeats_and_strides_is_checked) {
+  ExpectError("UB-OOB", __LINE__ + 6, "Adds: dst writes 1280 bytes at UB+0x0, 256 bytes past", [] {
+    TPipe pipe;
+    TBuf<> small, source;
+    pipe.InitBuffer(small, 1024);
+    pipe.InitBuffer(source, 4096);
+    const LocalTensor<float> src = source.Get<float>();
+    Adds(small.Get<float>(), src, 1.0f, uint64_t{64}, 3, UnaryRepeatParams(1, 1, 16, 8));
+  });
+}
+
+TEST(a_tensor_without_a_buffer_is_named) {
+  ExpectError("UB-EMPTY", __LINE__ + 3, "Add: src0 is an empty tensor", [] {
+    const LocalTensor<float> nothing;
+    const auto a = Place(0, std::vector<float>(8));
+    Add(a, nothing, a, 8);
+  });
+}
+
+// ---- masks, repeats, counts
+
+TEST(masks_and_repeats_out_of_range) {
+  ExpectError("MASK", __LINE__ + 2, "mask 65 is over the 64 elements of a repeat", [] {
+    const auto a = Place(0, std::vector<float>(512));
+    Add(a, a, a, uint64_t{65}, 1, BinaryRepeatParams());
+  });
+  ExpectError("REPEAT", __LINE__ + 2, "repeat times 256 don't fit uint8_t (a device would take 0)", [] {
+    const auto a = Place(0, std::vector<float>(512));
+    Add(a, a, a, uint64_t{64}, 256, BinaryRepeatParams());
+  });
+  ExpectError("REPEAT", __LINE__ + 2, "src1RepStride is 256, but must be 0..255", [] {
+    const auto a = Place(0, std::vector<float>(512));
+    Mul(a, a, a, uint64_t{64}, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 256));
+  });
+  ExpectError("COUNT", __LINE__ + 2, "count -1 doesn't fit", [] {
+    const auto a = Place(0, std::vector<float>(512));
+    Exp(a, a, -1);
+  });
+}
+
+// ---- queues
+
+TEST(allocation_without_a_free_buffer_would_hang_and_says_since_when) {
+  ExpectError("QUE-ALLOC", __LINE__ + 6, "would wait for ever: all 2 buffers (256 bytes each) of the VECIN queue of line ", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    queue.AllocTensor<float>();
+    queue.AllocTensor<float>();
+    queue.AllocTensor<float>();
+  });
+  ExpectError("QUE-ALLOC", __LINE__ + 3, "InitBuffer missing", [] {
+    TPipe pipe;
+    InQueue queue;
+    queue.AllocTensor<float>();
+  });
+}
+
+TEST(deque_of_an_empty_queue_would_hang) {
+  ExpectError("QUE-EMPTY", __LINE__ + 6, "DeQue would wait for ever: the VECIN queue of line ", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    const LocalTensor<float> tensor = queue.AllocTensor<float>();
+    Duplicate(tensor, 1.0f, 8);
+    queue.DeQue<float>();
+  });
+}
+
+TEST(enque_over_the_depth) {
+  ExpectError("QUE-DEPTH", __LINE__ + 7, "has depth 1 and holds 1 tensors already; DeQue missing", [] {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> queue;
+    pipe.InitBuffer(queue, 2, 256);
+    const LocalTensor<float> a = queue.AllocTensor<float>();
+    const LocalTensor<float> b = queue.AllocTensor<float>();
+    queue.EnQue(a);
+    queue.EnQue(b);
+  });
+}
+
+TEST(a_tensor_is_enqueued_and_freed_once) {
+  ExpectError("QUE-STATE", __LINE__ + 6, "EnQue: the tensor can't be enqueued, it waits in the queue", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    const LocalTensor<float> a = queue.AllocTensor<float>();
+    queue.EnQue(a);
+    queue.EnQue(a);
+  });
+  ExpectError("QUE-STATE", __LINE__ + 6, "FreeTensor: the tensor can't be freed, it was freed before", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    LocalTensor<float> a = queue.AllocTensor<float>();
+    queue.FreeTensor(a);
+    queue.FreeTensor(a);
+  });
+}
+
+TEST(a_tensor_of_a_tbuf_or_of_another_queue_does_not_belong_into_a_queue) {
+  ExpectError("QUE-STATE", __LINE__ + 7, "FreeTensor: the tensor lies in the TBuf of line ", [] {
+    TPipe pipe;
+    InQueue queue;
+    TBuf<> buffer;
+    pipe.InitBuffer(queue, 2, 256);
+    pipe.InitBuffer(buffer, 256);
+    LocalTensor<float> tensor = buffer.Get<float>();
+    queue.FreeTensor(tensor);
+  });
+  ExpectError("QUE-STATE", __LINE__ + 6, "not in a buffer of this VECOUT queue", [] {
+    TPipe pipe;
+    InQueue in;
+    OutQueue out;
+    pipe.InitBuffer(in, 2, 256);
+    pipe.InitBuffer(out, 2, 256);
+    out.EnQue(in.AllocTensor<float>());
+  });
+}
+
+TEST(use_of_a_freed_tensor_is_an_error_and_of_an_enqueued_one_a_warning) {
+  ExpectError("QUE-USE", __LINE__ + 6, "which FreeTensor gave back", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    LocalTensor<float> a = queue.AllocTensor<float>();
+    queue.FreeTensor(a);
+    Duplicate(a, 1.0f, 8);
+  });
+  ExpectWarning("QUE-USE", __LINE__ + 6, "given to EnQue and not yet taken by DeQue", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    LocalTensor<float> a = queue.AllocTensor<float>();
+    queue.EnQue(a);
+    Duplicate(a, 1.0f, 8);
+    a = queue.DeQue<float>();
+    queue.FreeTensor(a);
+  });
+}
+
+TEST(a_tensor_that_was_never_freed_is_reported_at_its_allocation) {
+  ExpectWarning("QUE-LEAK", __LINE__ + 4, "256 bytes of the VECOUT queue of line ", [] {
+    TPipe pipe;
+    OutQueue queue;
+    pipe.InitBuffer(queue, 2, 256);
+    queue.EnQue(queue.AllocTensor<float>());
+  });
+}
+
+TEST(too_many_buffers_and_too_many_in_use) {
+  ExpectError("QUE-LIMIT", __LINE__ + 3, "65 buffers, but a kernel has at most 64", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 65, 32);
+  });
+  ExpectError("QUE-LIMIT", __LINE__ + 4, "more than 8 tensors of VECIN queues in use at once", [] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 9, 32);
+    for (int i = 0; i < 9; ++i) queue.AllocTensor<float>();
+  });
+}
+
+TEST(a_queue_keeps_the_order_and_the_bytes_and_reuses_its_buffers) {
+  RunClean([] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 100);
+    for (int round = 0; round < 5; ++round) {
+      const LocalTensor<float> a = queue.AllocTensor<float>();
+      const LocalTensor<float> b = queue.AllocTensor<float>();
+      CHECK(a.GetPhyAddr() != b.GetPhyAddr());
+      CHECK_EQ(a.GetSize(), 32);
+      CHECK(!queue.HasIdleBuffer());
+      Duplicate(a, 1.0f, 8);
+      Duplicate(b, 2.0f, 8);
+      queue.EnQue(a);
+      queue.EnQue(b);
+      CHECK_EQ(queue.GetTensorCountInQue(), 2);
+      CHECK(!queue.VacantInQue());
+      PipeBarrier<PIPE_ALL>();
+      LocalTensor<int32_t> first = queue.DeQue<int32_t>();  // another view of the same bytes
+      CHECK_EQ(first.ReinterpretCast<float>().GetValue(0), 1.0f);
+      LocalTensor<float> second = queue.DeQue<float>();
+      CHECK_EQ(second.GetValue(0), 2.0f);
+      CHECK(!queue.HasTensorInQue());
+      queue.FreeTensor(first);
+      queue.FreeTensor(second);
+    }
+  });
+}
+
+TEST(a_queue_of_depth_zero_works_in_place_and_a_bound_queue_copies_without_v) {
+  Device device;
+  float *x = device.Allocate("x", std::vector<float>(64, 3.0f));
+  float *z = device.Allocate("z", std::vector<float>(64, 0.0f));
+  CHECK_EQ(device
+               .Run([&] {
+                 TPipe pipe;
+                 TQue<TPosition::VECIN, 0> in_place;
+                 TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> through;
+                 pipe.InitBuffer(in_place, 1, 256);
+                 pipe.InitBuffer(through, 1, 256);
+                 LocalTensor<float> tensor;
+                 in_place.AllocTensor<float>(tensor);
+                 DataCopy(tensor, Global(x, 64), 64);
+                 in_place.EnQue(tensor);
+                 in_place.DeQue<float>(tensor);
+                 Adds(tensor, tensor, 1.0f, 64);
+                 in_place.FreeTensor(tensor);
+                 LocalTensor<float> moved = through.AllocTensor<float>();
+                 DataCopy(moved, Global(x, 64), 64);
+                 through.EnQue(moved);
+                 moved = through.DeQue<float>();
+                 DataCopy(Global(z, 64), moved, 64);
+                 through.FreeTensor(moved);
+               })
+               .Text(),
+           "");
+  CHECK_EQ(z[63], 3.0f);
+}
+
+TEST(a_second_pipe_while_the_first_lives_and_a_missing_pipe) {
+  ExpectError("PIPE-TWICE", __LINE__ + 2, "TPipe: a second one, while that of line ", [] {
+    TPipe first;
+    TPipe second;
+  });
+  ExpectError("PIPE-MISSING", __LINE__ + 1, "the kernel has no TPipe", [] { GetTPipePtr(); });
+  RunClean([] {
+    {
+      TPipe first;
+    }
+    TPipe second;
+    second.Destroy();
+    TPipe third;
+    CHECK(GetTPipePtr() == &third);
+  });
+}
+
+// ---- events and synchronisation
+
+TEST(flags_must_pair) {
+  ExpectError("EVENT", __LINE__ + 1, "WaitFlag<MTE2_V> would wait for ever: id 3 was not set", [] { WaitFlag<HardEvent::MTE2_V>(3); });
+  ExpectError("EVENT", __LINE__ + 2, "SetFlag<V_S>: id 0 is set already", [] {
+    SetFlag<HardEvent::V_S>(EVENT_ID0);
+    SetFlag<HardEvent::V_S>(EVENT_ID0);
+  });
+  ExpectError("EVENT", __LINE__ + 1, "SetFlag<V_MTE3>: id 1 was never waited for", [] { SetFlag<HardEvent::V_MTE3>(1); });
+  ExpectError("EVENT", __LINE__ + 1, "event id 8 is not in 0..7", [] { SetFlag<HardEvent::V_MTE3>(8); });
+  ExpectError("EVENT", __LINE__ + 1, "wait_flag", [] { wait_flag(PIPE_M, PIPE_V, EVENT_ID0); });
+  RunClean([] {
+    set_flag(PIPE_V, PIPE_S, EVENT_ID2);
+    SetFlag<HardEvent::V_S>(EVENT_ID3);
+    WaitFlag<HardEvent::V_S>(EVENT_ID2);
+    wait_flag(PIPE_V, PIPE_S, EVENT_ID3);
+    pipe_barrier(PIPE_V);
+    PipeBarrier<PIPE_V>();
+  });
+}
+
+TEST(event_ids_are_lent_and_owned) {
+  ExpectError("EVENT", __LINE__ + 4, "AllocEventID<MTE2_V>: all 8 event ids are in use", [] {
+    TPipe pipe;
+    for (int i = 0; i < 8; ++i) CHECK_EQ(pipe.AllocEventID<HardEvent::MTE2_V>(), i);
+    CHECK_EQ(pipe.FetchEventID(HardEvent::V_S), 0);
+    pipe.AllocEventID<HardEvent::MTE2_V>();
+  });
+  ExpectError("EVENT", __LINE__ + 5, "ReleaseEventID<MTE2_V>: id 0 came from no AllocEventID", [] {
+    TPipe pipe;
+    const TEventID id = pipe.AllocEventID<HardEvent::MTE2_V>();
+    CHECK_EQ(GetTPipePtr()->FetchEventID(HardEvent::MTE2_V), 1);
+    pipe.ReleaseEventID<HardEvent::MTE2_V>(id);
+    pipe.ReleaseEventID<HardEvent::MTE2_V>(id);
+  });
+}
+
+TEST(v_must_wait_for_mte2) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 256);
+    const LocalTensor<float> tile = buffer.Get<float>();
+    DataCopy(tile, Global(t.x, 16), 16);
+    Exp(tile, tile, 16);
+  }),
+               Severity::kWarning, "SYNC", __LINE__ - 1, "which MTE2 may still be filling: no EnQue and DeQue and no MTE2_V flag between");
+  CHECK_EQ(t.device
+               .Run([&] {
+                 TPipe pipe;
+                 TBuf<> buffer;
+                 pipe.InitBuffer(buffer, 256);
+                 const LocalTensor<float> tile = buffer.Get<float>();
+                 DataCopy(tile, Global(t.x, 16), 16);
+                 SetFlag<HardEvent::MTE2_V>(0);
+                 WaitFlag<HardEvent::MTE2_V>(0);
+                 Exp(tile, tile, 16);
+               })
+               .Text(),
+           "");
+}
+
+TEST(a_flag_covers_only_what_was_copied_before_it) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    const LocalTensor<float> first(TPosition::VECIN, 0, 16), second(TPosition::VECIN, 64, 16);
+    DataCopy(first, Global(t.x, 16), 16);
+    SetFlag<HardEvent::MTE2_V>(0);
+    DataCopy(second, Global(t.x, 16), 16);
+    WaitFlag<HardEvent::MTE2_V>(0);
+    Exp(first, first, 16);
+    Exp(second, second, 16);
+  }),
+               Severity::kWarning, "SYNC", __LINE__ - 1, "Exp: src lies in the UB");
+}
+
+TEST(mte3_and_s_must_wait_for_v) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    const auto tile = Place(0, std::vector<float>(16));
+    Duplicate(tile, 1.0f, 16);
+    DataCopy(Global(t.z, 16), tile, 16);
+  }),
+               Severity::kWarning, "SYNC", __LINE__ - 1, "which V may still be writing: no EnQue and DeQue and no V_MTE3 flag between");
+  ExpectWarning("SYNC", __LINE__ + 3, "no V_S flag between", [] {
+    const auto tile = Place(0, std::vector<float>(16));
+    Duplicate(tile, 1.0f, 16);
+    tile.GetValue(0);
+  });
+  RunClean([] {
+    TPipe pipe;
+    const auto tile = Place(0, std::vector<float>(16));
+    Duplicate(tile, 1.0f, 16);
+    const auto id = static_cast<event_t>(GetTPipePtr()->FetchEventID(HardEvent::V_S));
+    SetFlag<HardEvent::V_S>(id);
+    WaitFlag<HardEvent::V_S>(id);
+    CHECK_EQ(tile.GetValue(0), 1.0f);
+    Duplicate(tile[8], 2.0f, 8);
+    CHECK_EQ(tile.GetValue(7), 1.0f);  // not what V writes now
+  });
+}
+
+TEST(a_queue_that_is_skipped_is_a_missing_wait) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    TPipe pipe;
+    InQueue queue;
+    pipe.InitBuffer(queue, 2, 64);
+    LocalTensor<float> tile = queue.AllocTensor<float>();
+    DataCopy(tile, Global(t.x, 16), 16);
+    Exp(tile, tile, 16);
+    queue.FreeTensor(tile);
+  }),
+               Severity::kWarning, "SYNC", __LINE__ - 2, "a buffer of the VECIN queue of line ");
+}
+
+// ---- the rest
+
+TEST(an_atomic_mode_left_on_is_reported_where_it_was_set) {
+  ExpectWarning("ATOMIC", __LINE__ + 1, "SetAtomicNone missing", [] { SetAtomicAdd<float>(); });
+}
+
+TEST(an_atomic_mode_of_another_type_is_an_error) {
+  Tensors t;
+  CheckFinding(t.device.Run([&] {
+    SetAtomicAdd<float>();
+    DataCopy(Global(reinterpret_cast<int32_t *>(t.z), 16), Place(0, std::vector<int32_t>(16)), 16);
+  }),
+               Severity::kError, "ATOMIC", __LINE__ - 1, "is of another element type");
+}
+
+TEST(the_kernels_own_assertion_stops_the_block) {
+  ExpectError("ASSERT", __LINE__ + 2, "assertion failed: GetBlockNum() == 2", [] {
+    ASSERT(GetBlockNum() == 1);
+    ASSERT(GetBlockNum() == 2);
+  });
+}
+
+TEST(a_block_starts_clean_whatever_the_one_before_left) {
+  Device device;
+  Settings settings;
+  settings.blocks = 2;
+  const Outcome outcome = device.Run(
+      [] {
+        if (GetBlockIdx() == 1) {
+          TPipe pipe;
+          InQueue queue;
+          pipe.InitBuffer(queue, 2, 90000);
+          CHECK_EQ(pipe.FetchEventID(HardEvent::V_S), 0);
+          const auto tile = Place(0, std::vector<float>(64, 1.0f));
+          Add<float, false>(tile, tile, tile, MASK_PLACEHOLDER, 1, BinaryRepeatParams());
+          CHECK_EQ(tile.Data()[63], 2.0f);
+          return;
+        }
+        TPipe pipe;
+        InQueue queue;
+        pipe.InitBuffer(queue, 2, 90000);
+        pipe.AllocEventID<HardEvent::V_S>();
+        SetVectorMask<float>(0, 1);
+        queue.AllocTensor<float>();
+        ASSERT(false);
+      },
+      settings);
+  CHECK_EQ(outcome.abandoned, 1);
+  CHECK_EQ(outcome.findings.size(), 1);
+}
+
+TEST(tiling_data_is_read_and_bounded) {
+  struct Tiling {
+    uint32_t length;
+    float scale;
+  };
+  Device device;
+  Tiling *tiling = device.Allocate("tiling", std::vector<Tiling>{{7, 0.5f}});
+  auto *address = reinterpret_cast<uint8_t *>(tiling);
+  CHECK_EQ(device
+               .Run([&] {
+                 REGISTER_TILING_DEFAULT(Tiling);
+                 GET_TILING_DATA(data, address);
+                 CHECK_EQ(data.length, 7);
+                 GET_TILING_DATA_WITH_STRUCT(Tiling, again, address);
+                 CHECK_EQ(again.scale, 0.5f);
+                 GET_TILING_DATA_MEMBER(Tiling, length, length, address);
+                 CHECK_EQ(length, 7);
+                 CHECK(TILING_KEY_IS(0));
+                 CHECK(GetUserWorkspace(address) == address);
+               })
+               .Text(),
+           "");
+  CheckFinding(device.Run([&] {
+    GET_TILING_DATA_WITH_STRUCT(Tiling, data, address + 4);
+    CHECK_EQ(data.length, 0);
+  }),
+               Severity::kError, "GM-OOB", __LINE__ - 2, "4 bytes past its 8");
+}
+
+TEST_MAIN()
