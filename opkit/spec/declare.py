@@ -1,0 +1,318 @@
+"""What ops.py writes: declarations that take whatever they are given, remember their line and leave every check to `opkit.spec.resolve`.
+
+A constructor that raised would stop ops.py at its first mistake; this way all of them are told at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from opkit.spec.location import Call, Location, Spot, calling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from typing_extensions import Self
+
+_MISSING: Any = object()
+
+
+class Declaration:
+    """`given` holds the arguments by name, without those left out; `surplus` and `unknown` what the declaration has no place for."""
+
+    parameters: ClassVar[tuple[str, ...]]
+    """Every argument by name, the `positional` ones first."""
+    positional: ClassVar[int]
+
+    def __init__(self, surplus: Sequence[object], unknown: Mapping[str, object], **arguments: object) -> None:
+        self.call = calling(type(self).__name__, skip=(__file__,))
+        self.given = {name: value for name, value in arguments.items() if value is not _MISSING}
+        self.surplus = tuple(surplus)
+        self.unknown = dict(unknown)
+        self._calls: dict[str, Call] = {}
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__
+
+    @property
+    def where(self) -> Location:
+        return self.call.where
+
+    def where_of(self, argument: str, element: int | None = None) -> Spot:
+        """Where an argument, or an element of it, was written."""
+        call = self._calls.get(argument, self.call)
+        parameters = self.parameters[: self.positional]
+        position = parameters.index(argument) if argument in parameters and call.callee == self.kind else None
+        return Spot(call=call, argument=argument, position=position, element=element)
+
+    def _replaced(self, changes: Mapping[str, object]) -> Self:
+        copy = object.__new__(type(self))
+        copy.call = calling("replace", skip=(__file__,))
+        copy.given = {**self.given, **{name: value for name, value in changes.items() if name in self.parameters}}
+        copy.surplus = self.surplus
+        copy.unknown = {**self.unknown, **{name: value for name, value in changes.items() if name not in self.parameters}}
+        copy._calls = {**dict.fromkeys((*self.given, *self.unknown), self.call), **self._calls, **dict.fromkeys(changes, copy.call)}
+        return copy
+
+
+class Input(Declaration):
+    """An input port: its name, its dtype (a name, a list of names or a symbol of the op's `dtypes`) and the pattern of its shape."""
+
+    parameters = ("name", "dtype", "shape")
+    positional = 2
+
+    def __init__(
+        self,
+        name: str = _MISSING,
+        dtype: str | Sequence[str] = _MISSING,
+        *surplus: object,
+        shape: str | None = None,
+        **unknown: object,
+    ) -> None:
+        super().__init__(surplus, unknown, name=name, dtype=dtype, shape=shape)
+
+
+class Output(Declaration):
+    """An output port. Its shape pattern uses names that inputs bind."""
+
+    parameters = ("name", "dtype", "shape")
+    positional = 2
+
+    def __init__(
+        self, name: str = _MISSING, dtype: str | Sequence[str] = _MISSING, *surplus: object, shape: str = _MISSING, **unknown: object
+    ) -> None:
+        super().__init__(surplus, unknown, name=name, dtype=dtype, shape=shape)
+
+
+class Attr(Declaration):
+    """An attr of type int, float, bool or str. Without a default it is required."""
+
+    parameters = ("name", "type", "default")
+    positional = 2
+
+    def __init__(
+        self,
+        name: str = _MISSING,
+        type: type[int | float | bool | str] | str = _MISSING,  # noqa: A002 - the word of the spec
+        *surplus: object,
+        default: int | float | bool | str = _MISSING,  # noqa: PYI041 - an int isn't a float here
+        **unknown: object,
+    ) -> None:
+        super().__init__(surplus, unknown, name=name, type=type, default=default)
+
+
+class Kernel(Declaration):
+    """An Ascend C kernel: its file beside ops.py, its entry, what the entry is called with and on how many blocks.
+
+    `strides` says that the kernel strides over blocks, so that a launch may have fewer than `blocks`. `defines` are put before its source.
+    """
+
+    parameters = ("source", "entry", "args", "blocks", "strides", "defines")
+    positional = 1
+
+    def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
+        self,
+        source: str = _MISSING,
+        *surplus: object,
+        entry: str = _MISSING,
+        args: Sequence[str | int | Size] = _MISSING,
+        blocks: int | str | Size = _MISSING,
+        strides: bool = False,
+        defines: Mapping[str, int | str] = _MISSING,
+        **unknown: object,
+    ) -> None:
+        super().__init__(surplus, unknown, source=source, entry=entry, args=args, blocks=blocks, strides=strides, defines=defines)
+
+    def replace(self, **changes: object) -> Kernel:
+        return self._replaced(changes)
+
+
+class Op(Declaration):
+    """A custom operator. `reference` is called with the inputs by position and the attrs by keyword; it gives one array or a tuple."""
+
+    parameters = ("type", "inputs", "outputs", "attrs", "dtypes", "kernel", "refresh", "reference")
+    positional = 1
+
+    def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
+        self,
+        type: str = _MISSING,  # noqa: A002 - as above
+        *surplus: object,
+        inputs: Sequence[Input] = _MISSING,
+        outputs: Sequence[Output] = _MISSING,
+        attrs: Sequence[Attr] = (),
+        dtypes: Mapping[str, str | Sequence[str]] = _MISSING,
+        kernel: Kernel = _MISSING,
+        refresh: str = "updater",
+        reference: Callable[..., Any] | None = None,
+        **unknown: object,
+    ) -> None:
+        super().__init__(
+            surplus,
+            unknown,
+            type=type,
+            inputs=inputs,
+            outputs=outputs,
+            attrs=attrs,
+            dtypes=dtypes,
+            kernel=kernel,
+            refresh=refresh,
+            reference=reference,
+        )
+
+    def replace(self, **changes: object) -> Op:
+        """A copy with other arguments, which must be keywords of `Op`."""
+        return self._replaced(changes)
+
+
+class Benchmark(Declaration):
+    """What `opkit bench` measures: an op, what it is compared with, the shape of every input, the value of attrs without a default."""
+
+    parameters = ("op", "baseline", "shapes", "attrs", "iters")
+    positional = 1
+
+    def __init__(
+        self,
+        op: Op = _MISSING,
+        *surplus: object,
+        baseline: Op | None = None,
+        shapes: Mapping[str, Sequence[int]] = _MISSING,
+        attrs: Mapping[str, Any] = _MISSING,
+        iters: int = 100,
+        **unknown: object,
+    ) -> None:
+        super().__init__(surplus, unknown, op=op, baseline=baseline, shapes=shapes, attrs=attrs, iters=iters)
+
+
+class Package(Declaration):
+    """What is built into one deliverable. `header` names the proto header; without it that is the package's name with `.h`."""
+
+    parameters = ("name", "ops", "header", "benchmark")
+    positional = 1
+
+    def __init__(
+        self,
+        name: str = _MISSING,
+        *surplus: object,
+        ops: Sequence[Op] = _MISSING,
+        header: str = _MISSING,
+        benchmark: Benchmark | None = None,
+        **unknown: object,
+    ) -> None:
+        super().__init__(surplus, unknown, name=name, ops=ops, header=header, benchmark=benchmark)
+
+
+@attrs.frozen(eq=False)
+class Size:
+    """A size expression, or a kernel argument with its kind or type told: a word of the spec and what it was given."""
+
+    word: str
+    operands: tuple[object, ...]
+    call: Call
+
+    def __add__(self, other: object) -> Size:
+        return _size("+", self, other)
+
+    def __radd__(self, other: object) -> Size:
+        return _size("+", other, self)
+
+    def __sub__(self, other: object) -> Size:
+        return _size("-", self, other)
+
+    def __rsub__(self, other: object) -> Size:
+        return _size("-", other, self)
+
+    def __mul__(self, other: object) -> Size:
+        return _size("*", self, other)
+
+    def __rmul__(self, other: object) -> Size:
+        return _size("*", other, self)
+
+    def __floordiv__(self, other: object) -> Size:
+        return _size("//", self, other)
+
+    def __rfloordiv__(self, other: object) -> Size:
+        return _size("//", other, self)
+
+    def __truediv__(self, other: object) -> Size:
+        return _size("/", self, other)
+
+    def __rtruediv__(self, other: object) -> Size:
+        return _size("/", other, self)
+
+    def __mod__(self, other: object) -> Size:
+        return _size("%", self, other)
+
+    def __rmod__(self, other: object) -> Size:
+        return _size("%", other, self)
+
+    def __neg__(self) -> Size:
+        return _size("-", 0, self)
+
+    def __bool__(self) -> bool:
+        msg = "the value of a size expression is known only when the op runs: use min_ and max_ instead of `if`, `and`, `or`"
+        raise TypeError(msg)
+
+
+def _size(word: str, *operands: object) -> Size:
+    return Size(word, tuple(operand for operand in operands if operand is not _MISSING), calling(word, skip=(__file__,)))
+
+
+def numel(port: str = _MISSING, *surplus: object) -> Size:
+    """The number of elements of a port."""
+    return _size("numel", port, *surplus)
+
+
+def dim(port: str = _MISSING, axis: int = _MISSING, *surplus: object) -> Size:
+    """One dim of a port; a negative axis counts from the last."""
+    return _size("dim", port, axis, *surplus)
+
+
+def attr(name: str = _MISSING, *surplus: object) -> Size:
+    """The value of an attr, where a bare string could also be a port."""
+    return _size("attr", name, *surplus)
+
+
+def port(name: str = _MISSING, *surplus: object) -> Size:
+    """The address of a port, where a bare string could also be an attr."""
+    return _size("port", name, *surplus)
+
+
+def cores(*surplus: object) -> Size:
+    """The number of vector cores of the device."""
+    return _size("cores", *surplus)
+
+
+def ceil_div(dividend: int | str | Size = _MISSING, divisor: int | str | Size = _MISSING, *surplus: object) -> Size:
+    """A quotient rounded up."""
+    return _size("ceil_div", dividend, divisor, *surplus)
+
+
+def min_(*operands: int | str | Size) -> Size:
+    return _size("min_", *operands)
+
+
+def max_(*operands: int | str | Size) -> Size:
+    return _size("max_", *operands)
+
+
+def i32(value: int | str | Size = _MISSING, *surplus: object) -> Size:
+    """A kernel argument that must be an int32_t in the kernel's own signature."""
+    return _size("i32", value, *surplus)
+
+
+def u32(value: int | str | Size = _MISSING, *surplus: object) -> Size:
+    """A kernel argument that must be a uint32_t in the kernel's own signature."""
+    return _size("u32", value, *surplus)
+
+
+def i64(value: int | str | Size = _MISSING, *surplus: object) -> Size:
+    """A kernel argument that must be an int64_t in the kernel's own signature."""
+    return _size("i64", value, *surplus)
+
+
+def f32(value: str | Size = _MISSING, *surplus: object) -> Size:
+    """A kernel argument that must be a float in the kernel's own signature: a float attr."""
+    return _size("f32", value, *surplus)

@@ -1,0 +1,253 @@
+"""Size expressions: one tree for what a kernel is told about its tensors, read as Python integers and as C++.
+
+Both readings are int64 arithmetic in which nothing wraps: a result outside int64, and `//`, `%` or `ceil_div` by anything but a
+positive number, are errors. `//` rounds down and `%` is never negative, as in Python; `ceil_div` rounds up.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import attrs
+
+from opkit.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+
+T = TypeVar("T")
+
+
+class BinaryOp(enum.Enum):
+    """The value is the word in a spec."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    FLOOR_DIV = "//"
+    MOD = "%"
+    CEIL_DIV = "ceil_div"
+    MIN = "min_"
+    MAX = "max_"
+
+    @property
+    def divides(self) -> bool:
+        return self in {BinaryOp.FLOOR_DIV, BinaryOp.MOD, BinaryOp.CEIL_DIV}
+
+
+class Reading(Protocol[T]):
+    """What a tree means in one language. `Expr.read` calls the leaves and then `binary` from the inside out, left before right."""
+
+    def number(self, value: int) -> T: ...
+
+    def numel(self, port: str) -> T: ...
+
+    def dim(self, port: str, axis: int) -> T:
+        """`axis` may be negative: it then counts from the last axis, as in NumPy."""
+
+    def attr(self, name: str) -> T: ...
+
+    def cores(self) -> T: ...
+
+    def binary(self, op: BinaryOp, left: T, right: T) -> T: ...
+
+
+@attrs.frozen(kw_only=True)
+class Scope:
+    """What a tree is evaluated in: the shape of every port, the value of every attr, the number of vector cores."""
+
+    shapes: Mapping[str, Sequence[int]] = attrs.field(factory=dict)
+    attrs: Mapping[str, object] = attrs.field(factory=dict)
+    cores: int = 1
+
+
+class Expr:
+    """Base of the node classes `Number Numel Dim AttrValue Cores Binary PortAddress`; there are no others."""
+
+    def read(self, reading: Reading[T]) -> T:
+        raise NotImplementedError
+
+    def evaluate(self, scope: Scope) -> int:
+        """The value. Raises SpecError where C++ reports an error too, KeyError for a port or attr that the scope lacks."""
+        return self.read(_Evaluation(scope, self))
+
+    def __str__(self) -> str:
+        """The expression as it would be written in a spec."""
+        return self.read(_SpecText())[0]
+
+
+@attrs.frozen(str=False)
+class Number(Expr):
+    value: int
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.number(self.value)
+
+
+@attrs.frozen(str=False)
+class Numel(Expr):
+    """Number of elements of a port; 1 for rank 0."""
+
+    port: str
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.numel(self.port)
+
+
+@attrs.frozen(str=False)
+class Dim(Expr):
+    port: str
+    axis: int
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.dim(self.port, self.axis)
+
+
+@attrs.frozen(str=False)
+class AttrValue(Expr):
+    """The value of an attr: an integer (or bool, as 0 and 1) inside an expression, any type but str if it is a whole kernel argument."""
+
+    name: str
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.attr(self.name)
+
+
+@attrs.frozen(str=False)
+class Cores(Expr):
+    """The number of vector cores of the device."""
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.cores()
+
+
+@attrs.frozen(str=False)
+class Binary(Expr):
+    op: BinaryOp
+    left: Expr
+    right: Expr
+
+    def read(self, reading: Reading[T]) -> T:
+        left = self.left.read(reading)
+        return reading.binary(self.op, left, self.right.read(reading))
+
+
+@attrs.frozen(str=False)
+class PortAddress(Expr):
+    """The device address of a port. Only as a whole kernel argument, never inside an expression, so there is nothing to read."""
+
+    port: str
+
+    def __str__(self) -> str:
+        return f'port("{self.port}")'
+
+
+def replace_number(expr: Expr, old: int, new: int) -> Expr:
+    """The tree with every literal `old` made `new`: how a kernel's block length is changed in the spec along with its define."""
+    if isinstance(expr, Number) and expr.value == old:
+        return Number(new)
+    if isinstance(expr, Binary):
+        return Binary(expr.op, replace_number(expr.left, old, new), replace_number(expr.right, old, new))
+    return expr
+
+
+def is_constant(expr: Expr) -> bool:
+    return isinstance(expr, Number) or (isinstance(expr, Binary) and is_constant(expr.left) and is_constant(expr.right))
+
+
+@attrs.frozen
+class _Evaluation:
+    scope: Scope
+    whole: Expr
+
+    def number(self, value: int) -> int:
+        return self._checked(value, "the number")
+
+    def numel(self, port: str) -> int:
+        return self._checked(math.prod(self.scope.shapes[port]), f'numel("{port}")')
+
+    def dim(self, port: str, axis: int) -> int:
+        shape = self.scope.shapes[port]
+        if not -len(shape) <= axis < len(shape):
+            raise self._no_value(because=f'dim("{port}", {axis}) is outside the shape {tuple(shape)}')
+        return self._checked(shape[axis], f'dim("{port}", {axis})')
+
+    def attr(self, name: str) -> int:
+        value = self.scope.attrs[name]
+        if not isinstance(value, int):
+            raise self._no_value(because=f"attr {name!r} is {value!r}, not an integer")
+        return self._checked(int(value), f"attr {name!r}")
+
+    def cores(self) -> int:
+        return self.scope.cores
+
+    def binary(self, op: BinaryOp, left: int, right: int) -> int:
+        if op.divides and right <= 0:
+            raise self._no_value(because=f"{_written(op, str(left), str(right))} divides by {right}, and a divisor must be positive")
+        return self._checked(_BINARY[op](left, right), _written(op, str(left), str(right)))
+
+    def _checked(self, value: int, what: str) -> int:
+        if not INT64_MIN <= value <= INT64_MAX:
+            raise self._no_value(because=f"{what} is {value}, which doesn't fit in int64")
+        return value
+
+    def _no_value(self, *, because: str) -> SpecError:
+        return SpecError(f"the size expression `{self.whole}` has no value here", because=because, number="OPK0292")
+
+
+_BINARY: dict[BinaryOp, Callable[[int, int], int]] = {
+    BinaryOp.ADD: lambda left, right: left + right,
+    BinaryOp.SUB: lambda left, right: left - right,
+    BinaryOp.MUL: lambda left, right: left * right,
+    BinaryOp.FLOOR_DIV: lambda left, right: left // right,
+    BinaryOp.MOD: lambda left, right: left % right,
+    BinaryOp.CEIL_DIV: lambda left, right: -(-left // right),
+    BinaryOp.MIN: min,
+    BinaryOp.MAX: max,
+}
+
+# Binding strength of what a text was made of: an operand that binds less than its operator needs parentheses.
+_ATOM, _PRODUCT, _SUM = 3, 2, 1
+_STRENGTH = {
+    BinaryOp.ADD: _SUM,
+    BinaryOp.SUB: _SUM,
+    BinaryOp.MUL: _PRODUCT,
+    BinaryOp.FLOOR_DIV: _PRODUCT,
+    BinaryOp.MOD: _PRODUCT,
+}
+
+
+def _written(op: BinaryOp, left: str, right: str) -> str:
+    return f"{left} {op.value} {right}" if op in _STRENGTH else f"{op.value}({left}, {right})"
+
+
+class _SpecText:
+    """Reads a tree back as the text of a spec, each part with its binding strength."""
+
+    def number(self, value: int) -> tuple[str, int]:
+        return (str(value), _ATOM if value >= 0 else _SUM)
+
+    def numel(self, port: str) -> tuple[str, int]:
+        return (f'numel("{port}")', _ATOM)
+
+    def dim(self, port: str, axis: int) -> tuple[str, int]:
+        return (f'dim("{port}", {axis})', _ATOM)
+
+    def attr(self, name: str) -> tuple[str, int]:
+        return (f'attr("{name}")', _ATOM)
+
+    def cores(self) -> tuple[str, int]:
+        return ("cores()", _ATOM)
+
+    def binary(self, op: BinaryOp, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
+        strength = _STRENGTH.get(op)
+        if strength is None:
+            return (_written(op, left[0], right[0]), _ATOM)
+        left_text = left[0] if left[1] >= strength else f"({left[0]})"
+        right_text = right[0] if right[1] > strength else f"({right[0]})"
+        return (_written(op, left_text, right_text), strength)

@@ -1,0 +1,109 @@
+"""The mistakes of one spec, gathered while it is checked, so that the user gets all of them at once and in the order of the file."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from typing import TYPE_CHECKING
+
+from opkit.errors import SpecError, SpecErrors
+from opkit.spec.location import Spot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from opkit.spec.location import Location
+
+
+class Rule(enum.Enum):
+    """The numbers of spec errors and what each stands for. A number is never used again for something else."""
+
+    UNREADABLE = ("OPK0202", "ops.py can't be read")
+    SYNTAX = ("OPK0203", "ops.py is no Python")
+    RAISED = ("OPK0204", "ops.py raised an exception")
+    NO_PACKAGE = ("OPK0205", "ops.py defines no package, or several")
+    UNKNOWN_KEYWORD = ("OPK0206", "a keyword that a declaration doesn't take")
+    MISSING_ARGUMENT = ("OPK0207", "a declaration lacks an argument")
+    WRONG_KIND = ("OPK0208", "an argument is of the wrong kind")
+    PACKAGE_NAME = ("OPK0209", "a package name that is no CMake target and Python module")
+    OP_TYPE = ("OPK0210", "an op type that GE or the generated C++ can't have")
+    NAME = ("OPK0211", "a port or attr name that the generated C++ can't have")
+    DUPLICATE = ("OPK0212", "two things of one name")
+    NO_SHAPE_RULE = ("OPK0213", "an output without a shape rule")
+    HEADER = ("OPK0214", "a header name that is no file name")
+    DTYPE = ("OPK0220", "an unknown dtype or symbol")
+    DTYPE_COLUMNS = ("OPK0221", "dtype lists that don't pair column by column")
+    UNUSED_SYMBOL = ("OPK0222", "a dtype symbol that no port uses")
+    PATTERN = ("OPK0230", "a shape text that is no pattern")
+    UNBOUND = ("OPK0231", "an output's shape uses a name that no input binds")
+    ATTR_TYPE = ("OPK0240", "an unknown attr type")
+    ATTR_DEFAULT = ("OPK0241", "an attr value that its type can't hold")
+    KERNEL_FILE = ("OPK0250", "the kernel file is missing or outside the project")
+    ENTRY = ("OPK0251", "the kernel file doesn't define the entry")
+    ENTRY_FORM = ("OPK0252", "the entry has a form that can't be launched by name")
+    ARG_COUNT = ("OPK0253", "args and the kernel's parameters differ in number")
+    ARG_KIND = ("OPK0254", "an argument doesn't fit the kernel's parameter")
+    UNKNOWN_NAME = ("OPK0255", "a name that is neither port nor attr")
+    AMBIGUOUS = ("OPK0256", "a bare name that is both a port and an attr")
+    EXPRESSION = ("OPK0257", "a size expression that has no meaning")
+    BLOCKS = ("OPK0258", "a number of blocks that can't be launched")
+    DEFINE = ("OPK0259", "a define that is no macro")
+    REFRESH = ("OPK0270", "an unknown way of refreshing addresses")
+    REFERENCE = ("OPK0271", "a reference that can't be called with the op's inputs and attrs")
+    BENCHMARK = ("OPK0280", "a benchmark that can't be run")
+    SHAPE_MISMATCH = ("OPK0290", "given shapes don't match the patterns of the inputs")
+    DTYPE_MISMATCH = ("OPK0291", "a combination of dtypes that the spec doesn't allow")
+    NO_VALUE = ("OPK0292", "a size expression has no value for the given shapes")
+    EXPECTATION = ("OPK0295", "a reference that failed or gave another shape or dtype")
+
+    @property
+    def number(self) -> str:
+        return self.value[0]
+
+    @property
+    def title(self) -> str:
+        return self.value[1]
+
+
+class Problems:
+    """Gathers errors; each is kept once, for a copy of an op repeats what it took over."""
+
+    def __init__(self, spec: Path) -> None:
+        self._spec = spec
+        self._found: dict[tuple[str, str, str | None], tuple[bool, int, SpecError]] = {}
+        self._reports = 0
+
+    def add(self, rule: Rule, message: str, where: Location | Spot, *, because: str | None = None, advice: str | None = None) -> None:
+        self._reports += 1
+        place = where.locate() if isinstance(where, Spot) else where
+        error = spec_error(rule, message, place, because=because, advice=advice)
+        self._found.setdefault((rule.number, message, error.where), (place.file != self._spec, place.line, error))
+
+    def __len__(self) -> int:
+        """How often a mistake was reported, repeated ones too: what it grows by tells whether a step found any."""
+        return self._reports
+
+    def raise_if_any(self) -> None:
+        """Raises SpecErrors with what was found: first ops.py from top to bottom, then other files."""
+        if self._found:
+            ordered = sorted(self._found.values(), key=lambda found: found[:2])
+            raise SpecErrors([error for _, _, error in ordered])
+
+
+def spec_error(
+    rule: Rule, message: str, where: Location | None = None, *, because: str | None = None, advice: str | None = None
+) -> SpecError:
+    return SpecError(message, where=None if where is None else str(where), because=because, help=advice, number=rule.number)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """`did you mean 'inputs'?` for the nearest known word, or None if none is near."""
+    by_fold = {name.casefold().replace("_", ""): name for name in known}
+    nearest = difflib.get_close_matches(word.casefold().replace("_", ""), by_fold, n=1, cutoff=0.6)
+    return f"did you mean {by_fold[nearest[0]]!r}?" if nearest else None
+
+
+def one_of(known: Iterable[str]) -> str:
+    """The known words as a sentence part, for a reader who has to choose: "it takes a, b, c"."""
+    return ", ".join(known)

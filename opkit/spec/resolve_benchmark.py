@@ -1,0 +1,161 @@
+"""The checks of a Benchmark against the package's ops: that what it measures can be launched with the shapes it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from opkit.errors import SpecError
+from opkit.spec import declare
+from opkit.spec.attr_values import attr_value
+from opkit.spec.expressions import INT64_MAX, PortAddress, Scope
+from opkit.spec.fields import check_call, integer_of, name_of, shown
+from opkit.spec.model import AttrDefault, Benchmark, Op
+from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.resolve_kernel import MAX_BLOCKS
+from opkit.spec.shapes import MAX_RANK
+
+_MAX_ITERS = 10**9
+
+
+def resolve_benchmark(package: declare.Package, ops: Sequence[tuple[declare.Op, Op | None]], problems: Problems) -> Benchmark | None:
+    benchmark = package.given["benchmark"]
+    if benchmark is None:
+        return None
+    if not isinstance(benchmark, declare.Benchmark):
+        problems.add(Rule.WRONG_KIND, f"the benchmark is {shown(benchmark)}, not a Benchmark", package.where_of("benchmark"))
+        return None
+    before = len(problems)
+    check_call(benchmark, problems, optional={"shapes", "attrs"})
+    op = _member(benchmark, "op", ops, problems)
+    has_baseline = benchmark.given["baseline"] is not None
+    baseline = _member(benchmark, "baseline", ops, problems) if has_baseline else None
+    if op is not None and baseline is not None:
+        _comparable(benchmark, op, baseline, problems)
+    iters = integer_of(benchmark.given["iters"])
+    if iters is None or not 1 <= iters <= _MAX_ITERS:
+        problems.add(Rule.BENCHMARK, f"iters is {shown(benchmark.given['iters'])}, not 1 to {_MAX_ITERS}", benchmark.where_of("iters"))
+    declared = benchmark.given.get("op")
+    shapes = _benchmark_shapes(benchmark, declared, problems) if isinstance(declared, declare.Op) else {}
+    values = {} if op is None else _benchmark_attrs(benchmark, op, problems)
+    if len(problems) > before or op is None or iters is None:
+        return None
+    for measured in (op, *(() if baseline is None else (baseline,))):
+        _launchable(benchmark, measured, shapes, values, problems)
+    return Benchmark(op=op, baseline=baseline, shapes=shapes, attrs=values, iters=iters, where=benchmark.where)
+
+
+def _member(benchmark: declare.Benchmark, argument: str, ops: Sequence[tuple[declare.Op, Op | None]], problems: Problems) -> Op | None:
+    """The resolved op that an argument names; None if it is no op of the package, or a mistaken one."""
+    if argument not in benchmark.given:
+        return None
+    given = benchmark.given[argument]
+    for declared, op in ops:
+        if declared is given:
+            return op
+    what = shown(given.given.get("type")) if isinstance(given, declare.Op) else shown(given)
+    known = one_of(name_of(declared, "type") for declared, _ in ops)
+    message = f"the benchmark's {argument} {what} isn't among the package's ops"
+    problems.add(
+        Rule.BENCHMARK, message, benchmark.where_of(argument), because=f"ops has {known}" if known else None, advice="add it to ops=[…]"
+    )
+    return None
+
+
+def _comparable(benchmark: declare.Benchmark, op: Op, baseline: Op, problems: Problems) -> None:
+    where = benchmark.where_of("baseline")
+    if op.type == baseline.type:
+        problems.add(Rule.BENCHMARK, f"{op.type!r} is compared with itself", where)
+    pairs = {
+        "inputs": ([(port.name, port.dtypes) for port in op.inputs], [(port.name, port.dtypes) for port in baseline.inputs]),
+        "outputs": ([(port.name, port.dtypes) for port in op.outputs], [(port.name, port.dtypes) for port in baseline.outputs]),
+        "attrs": ([(attr.name, attr.type) for attr in op.attrs], [(attr.name, attr.type) for attr in baseline.attrs]),
+    }
+    for what, (own, other) in pairs.items():
+        if own != other:
+            message = f"{op.type!r} and its baseline {baseline.type!r} differ in their {what}, so they can't be given the same tensors"
+            problems.add(Rule.BENCHMARK, message, where)
+
+
+def _inputs(op: declare.Op) -> list[declare.Input]:
+    given = op.given.get("inputs")
+    return [each for each in given if isinstance(each, declare.Input)] if isinstance(given, (list, tuple)) else []
+
+
+def _benchmark_shapes(benchmark: declare.Benchmark, op: declare.Op, problems: Problems) -> dict[str, tuple[int, ...]]:
+    given = benchmark.given.get("shapes")
+    where = benchmark.where_of("shapes")
+    names = [name_of(port) for port in _inputs(op)]
+    if not isinstance(given, Mapping):
+        message = "the benchmark has no shapes" if given is None else f"shapes is {shown(given)}, not a dict"
+        example = ", ".join(f'"{name}": (4096, 4096)' for name in names)
+        problems.add(Rule.BENCHMARK, message, where, advice=f"write shapes={{{example}}}")
+        return {}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, dims in given.items():
+        sizes = [integer_of(dim) for dim in dims] if isinstance(dims, (list, tuple)) else [None]
+        if name not in names:
+            advice = did_you_mean(shown(name), names) or f"its inputs are {one_of(names)}"
+            problems.add(Rule.BENCHMARK, f"shapes has {shown(name)}, and the op has no such input", where, advice=advice)
+        elif any(size is None or not 0 <= size <= INT64_MAX for size in sizes) or len(sizes) > MAX_RANK:
+            problems.add(
+                Rule.BENCHMARK, f"the shape of {name!r} is {shown(dims)}, not a tuple of sizes", where, advice="write (4096, 4096)"
+            )
+        else:
+            shapes[name] = tuple(size for size in sizes if size is not None)
+    for name in names:
+        if name not in given:
+            problems.add(Rule.BENCHMARK, f"the benchmark gives no shape for input {name!r}", where)
+    return shapes
+
+
+def _benchmark_attrs(benchmark: declare.Benchmark, op: Op, problems: Problems) -> dict[str, AttrDefault]:
+    given = benchmark.given.get("attrs", {})
+    where = benchmark.where_of("attrs")
+    if not isinstance(given, Mapping):
+        problems.add(Rule.WRONG_KIND, f"attrs is {shown(given)}, not a dict", where, advice='write attrs={"alpha": 0.5}')
+        return {}
+    known = [attr.name for attr in op.attrs]
+    for name in given:
+        if name not in known:
+            advice = did_you_mean(shown(name), known) or (f"its attrs are {one_of(known)}" if known else None)
+            problems.add(Rule.BENCHMARK, f"attrs has {shown(name)}, and the op has no such attr", where, advice=advice)
+    values: dict[str, AttrDefault] = {}
+    for attr in op.attrs:
+        if attr.name in given:
+            value, because = attr_value(attr.type, given[attr.name])
+            if because:
+                message = f"attr {attr.name!r} is {shown(given[attr.name])}, and its type is {attr.type.value}"
+                problems.add(Rule.BENCHMARK, message, where, because=because)
+        else:
+            value = attr.default
+            if value is None:
+                problems.add(
+                    Rule.BENCHMARK, f"the benchmark gives no value for attr {attr.name!r}", where, because="the attr has no default"
+                )
+        if value is not None:
+            values[attr.name] = value
+    return values
+
+
+def _launchable(
+    benchmark: declare.Benchmark, op: Op, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, AttrDefault], problems: Problems
+) -> None:
+    """Reports a number of blocks or an argument that the benchmark's own shapes put out of range."""
+    where = benchmark.where_of("shapes")
+    try:
+        scope = Scope(shapes={**shapes, **op.infer_shapes(shapes)}, attrs=values)
+        blocks = op.kernel.blocks.evaluate(scope)
+        if (blocks > MAX_BLOCKS and not op.kernel.strides) or blocks < 0:
+            message = f"the benchmark's shapes need {blocks} blocks"
+            advice = "a kernel that strides over blocks may be clamped: strides=True" if blocks > 0 else None
+            problems.add(Rule.BLOCKS, message, where, because=f"a launch has 1 to {MAX_BLOCKS} blocks", advice=advice)
+        for arg in op.kernel.args:
+            scalar = arg.param.scalar
+            if scalar is None or not scalar.is_integer or isinstance(arg.value, PortAddress):
+                continue
+            value, (low, high) = arg.value.evaluate(scope), scalar.limits
+            if not low <= value <= high:
+                message = f"the benchmark's shapes make `{arg.value}` {value}"
+                problems.add(Rule.BENCHMARK, message, where, because=f"{arg.param.c_type} {arg.param.name} holds {low} to {high}")
+    except SpecError as error:
+        problems.add(Rule.BENCHMARK, error.message, where, because=error.because)

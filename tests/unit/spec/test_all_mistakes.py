@@ -1,0 +1,207 @@
+"""All mistakes of one spec are told at once, in the order of the file, the same in every run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from spec_support import SpecFolder, add_spec
+
+from opkit.errors import SpecErrors
+from opkit.spec import load_package
+from opkit.spec.problems import Rule
+
+FIVE_MISTAKES = """\
+from opkit import Input, Kernel, Op, Output, Package, ceil_div, numel
+
+kernel = Kernel(
+    "kernels/add.asc",
+    entry="ad",
+    args=["x", "y", "z", numel("w")],
+    blocks=ceil_div(numel("x"), 1024),
+)
+op = Op(
+    "AddCustom",
+    inptus=[],
+    inputs=[Input("x", "T", shape="..."), Input("y", "T", shape="...")],
+    outputs=[
+        Output("z", "float23", shape="..."),
+        Output("mask", "int32"),
+    ],
+    dtypes={"T": ["float32"]},
+    kernel=kernel,
+)
+package = Package("my_ops", ops=[op])
+"""
+
+TOLD = """\
+error[OPK0251]: add.asc doesn't define an entry 'ad'
+  --> ops.py:5   entry="ad",
+  because: it defines add
+  help: did you mean 'add'?
+error[OPK0255]: there is no port 'w'
+  --> ops.py:6   args=["x", "y", "z", numel("w")],
+  help: the op has x, y, z, mask
+error[OPK0206]: Op takes no 'inptus'
+  --> ops.py:11   inptus=[],
+  help: did you mean 'inputs'?
+error[OPK0220]: 'float23' is neither a dtype nor a symbol of this op
+  --> ops.py:14   Output("z", "float23", shape="..."),
+  help: did you mean 'float32'?
+error[OPK0213]: output 'mask' has no shape rule
+  --> ops.py:15   Output("mask", "int32"),
+  because: GE would infer an unknown rank and leave the static path
+  help: give shape="..." or dims that inputs name, e.g. shape="n k"
+5 errors"""
+
+
+def rendered(folder: SpecFolder, text: str) -> str:
+    folder.write("ops.py", text)
+    with pytest.raises(SpecErrors) as caught:
+        load_package(folder.ops_py)
+    assert caught.value.exit_code == 2
+    return caught.value.render()
+
+
+def test_a_spec_with_five_mistakes_lists_all_five(folder: SpecFolder) -> None:
+    assert rendered(folder, FIVE_MISTAKES) == TOLD
+
+
+def test_the_five_mistakes_read_the_same_in_every_process(folder: SpecFolder) -> None:
+    folder.write("ops.py", FIVE_MISTAKES)
+    code = (
+        "import pathlib, opkit.spec, opkit.errors\n"
+        f"try: opkit.spec.load_package(pathlib.Path({str(folder.ops_py)!r}))\n"
+        "except opkit.errors.SpecErrors as error: print(error.render())\n"
+    )
+    import opkit
+
+    told = set()
+    for seed in ("1", "2"):
+        environ = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(opkit.__file__).parents[1])}
+        told.add(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environ).stdout.strip())
+    assert told == {TOLD}
+
+
+def test_a_mistake_that_a_copy_took_over_is_told_once(folder: SpecFolder) -> None:
+    text = add_spec(refresh='"updatr"', outputs='[Output("z", "T")]').replace("package =", 'copy = op.replace(type="AddCopy")\npackage =')
+
+    assert [error.number for error in folder.mistakes(text.replace("[op]", "[op, copy]"))] == ["OPK0213", "OPK0270"]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"inputs": '[Input("x", "float23", shape="..."), Input("y", "T", shape="...")]'},
+        {"inputs": '[Input("x", "T", shape="..."), Input("y", [], shape="...")]'},
+        {"inputs": '[Input("x", "T", shape="n,"), Input("y", "T", shape="...")]'},
+        {"attrs": '[Attr("k", int, default=1.5)]'},
+        {"dtypes": '{"T": ["float23"]}'},
+        {"dtypes": '{"T": ["int8", "int8"]}'},
+        {"kernel": "None"},
+        {"kernel": "kernel.replace(entry='ad')"},
+        {"reference": "lambda x: x"},
+    ],
+)
+def test_copies_of_a_mistaken_op_add_nothing(folder: SpecFolder, mistake: dict[str, str]) -> None:
+    text = add_spec(mistake)
+    alone = [error.render() for error in folder.mistakes(text)]
+    copies = text.replace("[op]", '[op, op.replace(type="B"), op.replace(type="C")]')
+
+    assert [error.render() for error in folder.mistakes(copies)] == alone
+
+
+def test_a_mistake_of_an_op_that_only_lives_on_in_its_copy_is_told(folder: SpecFolder) -> None:
+    text = add_spec(refrsh='"none"').replace("package =", 'op = op.replace(type="AddCopy")\npackage =')
+    error = folder.mistake(text)
+
+    assert (error.message, (error.where or "")[:8]) == ("Op takes no 'refrsh'", "ops.py:3")
+
+
+def test_a_mistake_in_a_copy_is_told_at_the_copy(folder: SpecFolder) -> None:
+    text = add_spec().replace(
+        "package =", 'copy = op.replace(\n    type="AddCopy",\n    refrsh="none",\n    refresh="never",\n)\npackage ='
+    )
+    found = folder.mistakes(text.replace("[op]", "[op, copy]"))
+
+    assert [(error.message, error.where) for error in found] == [
+        ("Op takes no 'refrsh'", 'ops.py:6   refrsh="none",'),
+        ("'never' is no way to refresh addresses", 'ops.py:7   refresh="never",'),
+    ]
+
+
+def test_a_kernel_s_copy_takes_over_what_isn_t_changed(folder: SpecFolder) -> None:
+    text = add_spec().replace("package =", "op = op.replace(kernel=kernel.replace(blocks=7))\npackage =")
+
+    assert str(folder.load(text).ops[0].kernel.blocks) == "7"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("ops=[op, op]", "the op 'AddCustom' is in ops twice"),
+        ('ops=[op, op.replace(refresh="none")]', "two ops have the type 'AddCustom'"),
+        (
+            'ops=[op, op.replace(type="Addcustom"), op.replace(type="ADDCustom")]',
+            "the op types 'AddCustom' and 'ADDCustom' give one file name, 'add_custom'",
+        ),
+    ],
+)
+def test_one_name_for_two_ops_is_a_mistake(folder: SpecFolder, change: str, message: str) -> None:
+    error = folder.mistake(add_spec().replace("ops=[op]", change))
+
+    assert (error.number, error.message) == ("OPK0212", message)
+
+
+@pytest.mark.parametrize(
+    ("package", "number", "message"),
+    [
+        ('Package("my_ops", ops=[])', "OPK0207", "the package has no ops"),
+        ('Package("my_ops")', "OPK0207", "Package lacks 'ops'"),
+        ("Package(ops=[op])", "OPK0207", "Package lacks 'name'"),
+        ('Package("my_ops", ops=op)', "OPK0208", "ops of Package is an Op, not a list"),
+        ('Package("my_ops", ops=[kernel])', "OPK0208", "ops of Package holds a Kernel, not an Op"),
+        ('Package("my_ops", [op])', "OPK0206", "Package takes 1 argument by position, and more are given"),
+        ('Package("my_ops", ops=[op], benchmark=op)', "OPK0208", "the benchmark is an Op, not a Benchmark"),
+        ('Package("my_ops", ops=[op], version="1")', "OPK0206", "Package takes no 'version'"),
+        ("Package(3, ops=[op])", "OPK0208", "name of Package is 3, not a text"),
+    ],
+)
+def test_a_package_with_a_wrong_argument_says_which(folder: SpecFolder, package: str, number: str, message: str) -> None:
+    found = folder.mistakes(add_spec().replace('Package("my_ops", ops=[op])', package))
+
+    assert (number, message) in [(error.number, error.message) for error in found]
+
+
+def test_an_argument_given_by_a_variable_is_shown_at_the_declaration(folder: SpecFolder) -> None:
+    text = add_spec(refresh="WAY").replace("kernel = Kernel", 'WAY = "updatr"\nkernel = Kernel')
+
+    assert (folder.mistake(text).where or "").startswith("ops.py:4   op = Op(")
+
+
+def test_a_declaration_made_by_a_function_is_shown_in_the_function(folder: SpecFolder) -> None:
+    folder.write(
+        "helper.py",
+        "from opkit import Input\n\ndef port(name):\n    return Input(\n        name,\n        'T',\n        shape='n,',\n    )\n",
+    )
+    text = add_spec(inputs='[helper.port("x"), helper.port("y")]', outputs='[Output("z", "T", shape="4")]')
+    found = folder.mistakes("import helper\n" + text)
+
+    assert [(error.message, error.where) for error in found] == [("'n,' is no shape", "helper.py:7   shape='n,',")]
+
+
+def test_a_call_under_another_name_is_shown_by_its_first_line(folder: SpecFolder) -> None:
+    text = add_spec(refresh='"updatr"').replace("op = Op(", "O = Op\nop = O(\n")
+
+    assert folder.mistake(text).where == "ops.py:4   op = O("
+
+
+def test_every_rule_has_a_number_and_a_title_of_its_own() -> None:
+    numbers = [rule.number for rule in Rule]
+
+    assert len(set(numbers)) == len(numbers)
+    assert sorted(numbers) == numbers
+    assert all(number.startswith("OPK02") for number in numbers)
+    assert len({rule.title for rule in Rule}) == len(numbers)

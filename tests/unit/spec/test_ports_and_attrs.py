@@ -1,0 +1,330 @@
+"""Ports, dtypes and attrs: what is taken, what is refused, and what the resolved values then say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from spec_support import SpecFolder, add_spec
+
+from opkit.errors import SpecError
+from opkit.spec import DTYPES, AttrType, DType, find_dtype
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GE_ENUMS = {
+    "float32": "DT_FLOAT",
+    "float16": "DT_FLOAT16",
+    "bfloat16": "DT_BF16",
+    "int8": "DT_INT8",
+    "uint8": "DT_UINT8",
+    "int32": "DT_INT32",
+    "int64": "DT_INT64",
+    "bool": "DT_BOOL",
+}
+
+
+def test_the_dtypes_have_ge_s_names() -> None:
+    assert {dtype.name: dtype.ge_enum for dtype in DTYPES.values()} == GE_ENUMS
+    assert {dtype.name for dtype in DTYPES.values() if dtype.is_float} == {"float32", "float16", "bfloat16"}
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_a_dtype_agrees_with_numpy_about_name_and_size(dtype: DType) -> None:
+    assert (dtype.numpy().name, dtype.numpy().itemsize) == (dtype.name, dtype.bytes)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("float", "float32"),
+        ("float32", "float32"),
+        ("fp32", "float32"),
+        ("DT_FLOAT", "float32"),
+        ("half", "float16"),
+        ("fp16", "float16"),
+        ("bf16", "bfloat16"),
+        ("DT_BF16", "bfloat16"),
+        ("DT_INT64", "int64"),
+    ],
+)
+def test_people_s_spellings_of_a_dtype_are_taken(spelling: str, name: str) -> None:
+    found = find_dtype(spelling)
+
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("spelling", ["float23", "DT_MAX", "DT_UNDEFINED", "DT_FLOAT32", "DT_Bfp16", "Float32", "int4", ""])
+def test_a_word_that_is_no_dtype_is_none(spelling: str) -> None:
+    assert find_dtype(spelling) is None
+
+
+@pytest.mark.parametrize(("word", "near"), [("float23", "float32"), ("T2", "T"), ("bfloat", "bfloat16"), ("DT_FLOAT32", "float32")])
+def test_an_unknown_dtype_comes_with_the_nearest_known_word(folder: SpecFolder, word: str, near: str) -> None:
+    error = folder.add_mistake(inputs=f'[Input("x", "T", shape="..."), Input("y", "{word}", shape="...")]')
+
+    assert (error.number, error.message) == ("OPK0220", f"{word!r} is neither a dtype nor a symbol of this op")
+    assert error.help in {f"did you mean {near!r}?", "opkit knows float32, float16, bfloat16, int8, uint8, int32, int64, bool, T"}
+
+
+def test_a_dtype_with_nothing_near_lists_all(folder: SpecFolder) -> None:
+    error = folder.add_mistake(dtypes='{"T": ["complex64"]}')
+
+    assert (error.message, error.help) == (
+        "'complex64' is no dtype",
+        "opkit knows float32, float16, bfloat16, int8, uint8, int32, int64, bool",
+    )
+
+
+def combos_of(folder: SpecFolder, inputs: str, outputs: str, dtypes: str) -> list[dict[str, str]]:
+    op = folder.add_op(inputs=inputs, outputs=outputs, dtypes=dtypes)
+    return [{name: dtype.name for name, dtype in combo.ports.items()} for combo in op.dtype_combos()]
+
+
+def test_symbols_pair_column_by_column(folder: SpecFolder) -> None:
+    combos = combos_of(
+        folder,
+        '[Input("x", "T", shape="..."), Input("y", "U", shape="...")]',
+        '[Output("z", "T", shape="...")]',
+        '{"T": ["float32", "float16"], "U": ["int32", "int64"]}',
+    )
+
+    assert combos == [{"x": "float32", "y": "int32", "z": "float32"}, {"x": "float16", "y": "int64", "z": "float16"}]
+
+
+def test_a_single_dtype_stands_for_every_column(folder: SpecFolder) -> None:
+    combos = combos_of(
+        folder,
+        '[Input("x", ["bf16", "half"], shape="..."), Input("y", "int8", shape="...")]',
+        '[Output("z", "T", shape="...")]',
+        '{"T": "bool"}',
+    )
+
+    assert combos == [{"x": "bfloat16", "y": "int8", "z": "bool"}, {"x": "float16", "y": "int8", "z": "bool"}]
+
+
+def test_the_symbols_of_a_combo_are_told_too(folder: SpecFolder) -> None:
+    op = folder.add_op(dtypes='{"T": ["float32", "float16"]}')
+
+    assert [{symbol: dtype.name for symbol, dtype in combo.symbols.items()} for combo in op.dtype_combos()] == [
+        {"T": "float32"},
+        {"T": "float16"},
+    ]
+    assert [port.symbol for port in op.ports] == ["T", "T", "T"]
+
+
+def test_a_combination_that_was_never_declared_is_refused_with_those_that_were(folder: SpecFolder) -> None:
+    op = folder.add_op(dtypes='{"T": ["float32", "float16"]}')
+
+    with pytest.raises(SpecError) as caught:
+        op.infer_dtypes({"x": DTYPES["float16"], "y": DTYPES["float32"]})
+    assert (caught.value.number, caught.value.message) == ("OPK0291", "AddCustom isn't declared for x float16, y float32")
+    assert caught.value.because == "it is declared for x float32, y float32; x float16, y float16"
+
+
+def test_lists_of_different_lengths_don_t_pair(folder: SpecFolder) -> None:
+    error = folder.add_mistake(
+        inputs='[Input("x", "T", shape="..."), Input("y", ["int8", "uint8", "int32"], shape="...")]', dtypes='{"T": ["float32", "float16"]}'
+    )
+
+    assert (error.number, error.because) == ("OPK0221", "symbol 'T' has 2, input 'y' has 3")
+
+
+def test_two_columns_with_the_same_inputs_are_ambiguous(folder: SpecFolder) -> None:
+    error = folder.add_mistake(outputs='[Output("z", "U", shape="...")]', dtypes='{"T": ["float32", "float32"], "U": ["float32", "bool"]}')
+
+    assert (error.number, error.because) == ("OPK0221", "columns 1 and 2 have the inputs float32, float32")
+
+
+def test_a_symbol_that_no_port_uses_is_a_mistake(folder: SpecFolder) -> None:
+    error = folder.add_mistake(dtypes='{"T": ["float32"], "U": ["int8"]}')
+
+    assert (error.number, error.message) == ("OPK0222", "no port uses the dtype symbol 'U'")
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "message"),
+    [
+        ('{"float32": ["float32"], "T": "int8"}', "'float32' can't be a dtype symbol"),
+        ('{3: "int8", "T": "int8"}', "3 can't be a dtype symbol"),
+        ('{"T": []}', "the symbol 'T' has no dtypes"),
+        ('{"T": [np_float]}', "<np_float> is no dtype"),
+    ],
+)
+def test_a_symbol_that_means_nothing_is_refused(folder: SpecFolder, dtypes: str, message: str) -> None:
+    text = f"def np_float(): ...\n{add_spec(dtypes=dtypes)}"
+    error = folder.mistake(text)
+
+    assert (error.number, error.message) == ("OPK0220", message)
+
+
+def test_a_port_may_not_be_declared_twice(folder: SpecFolder) -> None:
+    error = folder.add_mistake(
+        inputs='[Input("x", "T", shape="..."), Input("x", "T", shape="...")]', launch={"args": '["x", "x", "z", numel("x")]'}
+    )
+
+    assert (error.number, error.message) == ("OPK0212", "two ports have the name 'x'")
+
+
+def test_an_attr_may_not_be_declared_twice(folder: SpecFolder) -> None:
+    error = folder.add_mistake(attrs='[Attr("k", int), Attr("k", int)]')
+
+    assert (error.number, error.message) == ("OPK0212", "two attrs have the name 'k'")
+
+
+def test_an_output_may_not_have_the_name_of_an_input(folder: SpecFolder) -> None:
+    error = folder.add_mistake(outputs='[Output("x", "T", shape="...")]', launch={"args": '["x", "y", "x", numel("x")]'})
+
+    assert (error.number, error.message) == ("OPK0212", "two ports have the name 'x'")
+
+
+def test_ports_that_differ_in_case_only_would_share_a_macro(folder: SpecFolder) -> None:
+    error = folder.add_mistake(
+        inputs='[Input("x", "T", shape="..."), Input("X", "T", shape="...")]', launch={"args": '["x", "X", "z", numel("x")]'}
+    )
+
+    assert (error.number, error.message) == ("OPK0212", "the port names 'x' and 'X' differ in case only")
+
+
+@pytest.mark.parametrize("side", ["inputs", "outputs"])
+def test_an_op_needs_inputs_and_outputs(folder: SpecFolder, side: str) -> None:
+    found = folder.mistakes(add_spec().replace(f"{side}=[", f"{side}=[], _=["))
+
+    assert ("OPK0207", f"an op needs {side}") in [(error.number, error.message) for error in found]
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind", "default"),
+    [
+        ("int", AttrType.INT, None),
+        ('"int", default=-3', AttrType.INT, -3),
+        ("int, default=2**63 - 1", AttrType.INT, 2**63 - 1),
+        ("int, default=-2**63", AttrType.INT, -(2**63)),
+        ("float, default=1e-6", AttrType.FLOAT, 1e-6),
+        ("float, default=2", AttrType.FLOAT, 2.0),
+        ("float, default=3.4028235e38", AttrType.FLOAT, 3.4028235e38),
+        ("float, default=1e-45", AttrType.FLOAT, 1e-45),
+        ("float, default=-0.0", AttrType.FLOAT, -0.0),
+        ("bool, default=False", AttrType.BOOL, False),
+        ("str, default=''", AttrType.STR, ""),
+        ('"Float"', AttrType.FLOAT, None),
+        ("str, default='a\"b\\\\n\\n±'", AttrType.STR, 'a"b\\n\n±'),
+    ],
+)
+def test_an_attr_has_its_type_and_default(folder: SpecFolder, declared: str, kind: AttrType, default: object) -> None:
+    attr = folder.add_op(attrs=f'[Attr("alpha", {declared})]').attr("alpha")
+
+    assert (attr.type, attr.default, type(attr.default)) == (kind, default, type(default))
+    assert attr.is_required == (default is None)
+    assert attr.type.ge_name == {"int": "Int", "float": "Float", "bool": "Bool", "str": "String"}[kind.value]
+
+
+@pytest.mark.parametrize(
+    ("declared", "because"),
+    [
+        ("int, default=1.0", "an int is a whole number"),
+        ("int, default=True", "an int is a whole number"),
+        ("int, default='1'", "an int is a whole number"),
+        ("int, default=2**63", "it doesn't fit in int64"),
+        ("float, default=float('nan')", "a float attr is finite"),
+        ("float, default=float('inf')", "a float attr is finite"),
+        ("float, default=1e39", "it doesn't fit in float32"),
+        ("float, default=10**400", "it doesn't fit in float32"),
+        ("float, default=1e-46", "it is 0 as a float32"),
+        ("float, default='0.5'", "a float is a number"),
+        ("float, default=False", "a float is a number"),
+        ("bool, default=0", "a bool is True or False"),
+        ("str, default=b'x'", "a str is a text"),
+        ("str, default='a\\0b'", "a C string can't hold a NUL"),
+        ("str, default='\\ud800'", "it isn't valid Unicode"),
+        ("int, default=None", "an int is a whole number"),
+    ],
+)
+def test_a_default_that_the_type_can_t_hold_is_refused(folder: SpecFolder, declared: str, because: str) -> None:
+    error = folder.add_mistake(attrs=f'[Attr("alpha", {declared})]')
+
+    assert (error.number, error.because) == ("OPK0241", because)
+    assert error.message.startswith("the default of attr 'alpha' is ")
+
+
+@pytest.mark.parametrize("word", ['"list_int"', '"ListInt"', "list", "complex", "None", "3"])
+def test_an_attr_type_that_opkit_doesn_t_know_lists_those_it_does(folder: SpecFolder, word: str) -> None:
+    error = folder.add_mistake(attrs=f'[Attr("alpha", {word})]')
+
+    assert error.number == "OPK0240"
+    assert error.help in {"an attr is int, float, bool, str", "did you mean 'int'?"}
+
+
+@pytest.mark.parametrize(
+    ("op", "message", "advice"),
+    [
+        ('Input("x", "T", optional=True)', "Input takes no 'optional'", "Input takes name, dtype, shape"),
+        ('Input("x", "T", dynamic=True)', "Input takes no 'dynamic'", "Input takes name, dtype, shape"),
+        ('Input("x", "T", shap="...")', "Input takes no 'shap'", "did you mean 'shape'?"),
+        ('Input("x", "T", "...")', "Input takes 2 arguments by position, and more are given", "Input takes name, dtype, shape"),
+        ('Input("x")', "Input lacks 'dtype'", None),
+        ("Input(3, 'T')", "name of Input is 3, not a text", None),
+    ],
+)
+def test_an_argument_that_has_no_place_is_told_with_those_that_have(folder: SpecFolder, op: str, message: str, advice: str | None) -> None:
+    found = folder.mistakes(add_spec().replace('Input("y", "T", shape="...")', op))
+
+    assert [(error.message, error.help) for error in found if error.message == message] == [(message, advice)]
+
+
+@pytest.mark.parametrize(("refresh", "advice"), [('"annotated"', None), ('"updatr"', "did you mean 'updater'?"), ("True", None)])
+def test_a_way_of_refreshing_that_opkit_hasn_t_is_refused(folder: SpecFolder, refresh: str, advice: str | None) -> None:
+    error = folder.add_mistake(refresh=refresh)
+
+    assert error.number == "OPK0270"
+    assert error.help == (advice or "refresh is 'updater' or 'none'")
+
+
+@pytest.mark.parametrize("reference", ["lambda x, y: x", "lambda *a: a", "lambda a, b, *, alpha=0: a", "np.add", "str.join"])
+def test_a_reference_that_takes_the_inputs_is_kept_as_it_is(folder: SpecFolder, reference: str) -> None:
+    op = folder.load("import numpy as np\n" + add_spec().replace("kernel=kernel", f"reference={reference}, kernel=kernel")).ops[0]
+
+    assert callable(op.reference)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("lambda x: x", "the reference can't be called as reference(x, y, alpha=…)"),
+        ("lambda x, y: x", "the reference can't be called as reference(x, y, alpha=…)"),
+        ("lambda x, y, beta: x", "the reference can't be called as reference(x, y, alpha=…)"),
+        ("3", "the reference is 3, which can't be called"),
+    ],
+)
+def test_a_reference_that_can_t_be_called_with_inputs_and_attrs_is_refused(folder: SpecFolder, reference: str, message: str) -> None:
+    error = folder.add_mistake(reference=reference, attrs='[Attr("alpha", int)]')
+
+    assert (error.number, error.message) == ("OPK0271", message)
+
+
+def test_a_message_shows_a_value_without_its_address(folder: SpecFolder) -> None:
+    error = folder.add_mistake(reference="None", refresh="object()")
+
+    assert error.message == "<object> is no way to refresh addresses"
+    assert not re.search("0x[0-9a-f]+", error.render())
+
+
+def test_a_value_may_be_numpy_s(folder: SpecFolder) -> None:
+    text = add_spec().replace("kernel=kernel", 'attrs=[Attr("k", int, default=np.int64(3))], kernel=kernel')
+    package = folder.load("import numpy as np\n" + text.replace("1024)", "np.int32(1024))"))
+
+    assert (package.ops[0].attr("k").default, type(package.ops[0].attr("k").default)) == (3, int)
+    assert str(package.ops[0].kernel.blocks) == 'ceil_div(numel("x"), 1024)'
+
+
+def test_what_a_caller_looks_up_by_name(folder: SpecFolder, tmp_path: Path) -> None:
+    package = folder.add(attrs='[Attr("alpha", float, default=0.5)]')
+    op = package.op("AddCustom")
+
+    assert op.port("z") is op.outputs[0]
+    assert op.attr("alpha").default == 0.5
+    assert package.root == tmp_path
+    assert package.kernel_files == (tmp_path / "kernels/add.asc",)
