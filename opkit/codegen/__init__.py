@@ -1,0 +1,19 @@
+"""From a Package to the files of its project: rendered in memory, compared with what is on disk, written whole or not at all."""
+
+from __future__ import annotations
+
+from opkit.codegen.fileset import Changes, Drift, DriftKind, FileSet, GeneratedFile, drift
+from opkit.codegen.project import NewProject, render_project
+from opkit.codegen.render import render
+
+__all__ = [
+    "Changes",
+    "Drift",
+    "DriftKind",
+    "FileSet",
+    "GeneratedFile",
+    "NewProject",
+    "drift",
+    "render",
+    "render_project",
+]

@@ -1,0 +1,72 @@
+"""Values as C++ and CMake literals: whatever a spec holds, the compiler or CMake reads the same value back."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+__all__ = ["cmake_string", "cpp_bool", "cpp_float", "cpp_int", "cpp_string"]
+
+_INT64_MIN = -(2**63)
+_INT64_MAX = 2**63 - 1
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\t"): "\\t", ord("\r"): "\\r"}
+
+
+def cpp_string(text: str) -> str:
+    """A `const char *` literal of the text's UTF-8 bytes, in ASCII. Raises ValueError for text that a C string can't hold."""
+    if "\0" in text:
+        msg = "a C string can't hold a NUL"
+        raise ValueError(msg)
+    parts = []
+    previous = 0
+    for byte in text.encode():
+        if byte == previous == ord("?"):
+            parts.append("\\?")  # two in a row could start a trigraph
+        elif byte in _ESCAPES:
+            parts.append(_ESCAPES[byte])
+        elif 0x20 <= byte < 0x7F:
+            parts.append(chr(byte))
+        else:
+            parts.append(f"\\{byte:03o}")  # three octal digits end by themselves; a hexadecimal escape would swallow what follows
+        previous = byte
+    return f'"{"".join(parts)}"'
+
+
+def cpp_int(value: int) -> str:
+    """An int64 expression. Raises ValueError outside int64."""
+    if not _INT64_MIN <= value <= _INT64_MAX:
+        msg = f"{value} doesn't fit in int64"
+        raise ValueError(msg)
+    # The minus is an operator in C++, and 2**63 is no int64.
+    return f"({value + 1} - 1)" if value == _INT64_MIN else str(value)
+
+
+def cpp_float(value: float) -> str:
+    """The shortest float literal that reads back as the float32 nearest to `value`. Raises ValueError if that isn't finite."""
+    if not math.isfinite(value):
+        msg = f"{value} isn't finite"
+        raise ValueError(msg)
+    nearest = _float32(value)
+    if nearest is None:
+        msg = f"{value} doesn't fit in float32"
+        raise ValueError(msg)
+    text = next(text for text in (f"{nearest:.{digits}g}" for digits in range(1, 10)) if _float32(float(text)) == nearest)
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def cpp_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def cmake_string(text: str) -> str:
+    """A quoted CMake argument."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$") + '"'
+
+
+def _float32(value: float) -> float | None:
+    """The nearest float32, or None beyond its range."""
+    try:
+        (rounded,) = struct.unpack("<f", struct.pack("<f", value))
+    except OverflowError:
+        return None
+    return float(rounded)

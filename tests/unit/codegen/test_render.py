@@ -1,0 +1,215 @@
+"""The generated files of a package: their text as a snapshot, and the rules that every rendering keeps."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import jinja2
+import pytest
+from generated_support import VARIED_FILES, VARIED_SPEC
+
+from opkit import resources
+from opkit.codegen import FileSet, render
+from opkit.spec import Package, load_package, stem_of
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+ROOT = Path(__file__).resolve().parents[3]
+CLANG_FORMAT = Path(sys.executable).with_name("clang-format")
+GERSEMI = Path(sys.executable).with_name("gersemi")
+SAMPLE = ROOT / "samples" / "args_refresh_add_custom"
+
+
+@pytest.fixture(scope="module")
+def sample() -> Package:
+    return load_package(SAMPLE / "ops.py")
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    root = tmp_path_factory.mktemp("varied")
+    for name, text in {**VARIED_FILES, "ops.py": VARIED_SPEC}.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return load_package(root / "ops.py")
+
+
+def texts(files: FileSet) -> dict[str, str]:
+    return {file.path: file.text for file in files}
+
+
+def renamed(package: Package, count: int) -> Package:
+    """A package of `count` ops that differ from the first in name only."""
+    ops = tuple(attrs.evolve(package.ops[0], type=f"Op{number}Custom") for number in range(count))
+    return attrs.evolve(package, ops=ops, benchmark=None)
+
+
+def test_the_sample_renders_to_these_files(sample: Package, snapshot: SnapshotAssertion) -> None:
+    # The fixed text of session_run and of the loader changes with its own tests; here is what the spec decides.
+    decided = (
+        "ge/add_custom.h",
+        "ge/add_custom_kernel.h",
+        "ge/add_custom_rules.h",
+        "ge/custom_op.cpp",
+        "CMakeLists.txt",
+        "run.sh",
+        "session_run/ops.h",
+    )
+    rendered = texts(render(sample))
+    assert sorted(rendered) == snapshot(name="files")
+    for path in decided:
+        assert rendered[path] == snapshot(name=path)
+
+
+def test_the_varied_package_renders_to_these_ops(varied: Package, snapshot: SnapshotAssertion) -> None:
+    rendered = texts(render(varied))
+    for path in ("ge/varied.h", "ge/varied_rules.h", "ge/custom_op.cpp"):
+        assert rendered[path] == snapshot(name=path)
+
+
+def test_only_run_sh_is_executable(sample: Package) -> None:
+    assert [file.path for file in render(sample) if file.is_executable] == ["run.sh"]
+
+
+def test_rendering_twice_gives_the_same_bytes(varied: Package) -> None:
+    assert texts(render(varied)) == texts(render(varied))
+
+
+def test_no_placeholder_and_no_path_of_this_machine_remains(sample: Package, varied: Package) -> None:
+    for path, text in {**texts(render(sample)), **texts(render(varied))}.items():
+        assert not re.search(r"\{\{|\}\}|\{%|@[A-Z_]+@|<TODO>|TODO", text), path
+        assert str(Path.home()) not in text
+        assert str(ROOT) not in text, path
+        assert str(varied.root) not in text, path
+
+
+def test_text_files_end_with_one_newline_and_no_line_with_a_blank(sample: Package, varied: Package) -> None:
+    for path, text in {**texts(render(sample)), **texts(render(varied))}.items():
+        assert text.endswith("\n"), path
+        assert not text.endswith("\n\n"), path
+        assert not re.search(r"[ \t]+$", text, re.MULTILINE), path
+
+
+def test_a_renamed_op_leaves_no_trace(sample: Package) -> None:
+    old, new = sample.ops
+    changed = attrs.evolve(old, type="AddSpecialOp")
+    package = attrs.evolve(sample, ops=(changed, new), benchmark=None)
+    for path, text in texts(render(package)).items():
+        assert "AddRefreshOp" not in text, path
+
+
+def test_ops_that_differ_in_refresh_only_share_their_code(sample: Package) -> None:
+    code = texts(render(sample))["ge/custom_op.cpp"]
+    assert code.count("static bool FillArgs(") == 1
+    assert "class AddRefreshOp : public RefreshedOp<AddRefreshOpImpl> {};" in code
+    assert "class AddNoRefreshOp : public CustomOp<AddRefreshOpImpl> {};" in code
+
+
+def test_a_package_without_an_updater_has_no_refresh_code(sample: Package) -> None:
+    package = attrs.evolve(sample, ops=(sample.ops[1],), benchmark=None)
+    for path, text in texts(render(package)).items():
+        assert "UpdateHostArgs" not in text, path
+
+
+def test_each_dtype_has_its_own_kernel_variant(varied: Package) -> None:
+    code = texts(render(varied))["ge/custom_op.cpp"]
+    for kernel_type in ("float", "half", "bfloat16_t", "int8_t", "uint8_t", "int32_t", "int64_t", "bool"):
+        assert f'"#define DTYPE_X {kernel_type}\\n"' in code
+
+
+def test_defines_stand_before_the_line_that_names_the_kernel(varied: Package) -> None:
+    code = texts(render(varied))["ge/custom_op.cpp"]
+    assert '"#define PLUS 3\\n"\n          "#line 1 \\"affine.asc\\"\\n"' in code
+
+
+def test_kernels_of_the_same_name_do_not_overwrite_each_other(sample: Package) -> None:
+    first, second = sample.ops
+    other = attrs.evolve(second.kernel, path=sample.root / "more" / "add_custom.asc", relative="more/add_custom.asc")
+    package = attrs.evolve(sample, ops=(first, attrs.evolve(second, kernel=other)))
+    rendered = texts(render(package))
+    assert "/kernels/kernels_add_custom.asc" in rendered["CMakeLists.txt"]
+    assert "/kernels/more_add_custom.asc" in rendered["CMakeLists.txt"]
+    assert '"more_add_custom.asc"' in rendered["ge/custom_op.cpp"]
+    assert "struct AddCustomArgs2 {" in rendered["ge/add_custom_kernel.h"]
+
+
+def test_an_unknown_name_in_a_template_is_an_error(sample: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(resources.templates(), tmp_path / "templates")
+    template = tmp_path / "templates" / "deliverable" / "ge" / "proto.h.j2"
+    template.write_text(template.read_text() + "{{ no_such_name }}\n")
+    monkeypatch.setattr(resources, "templates", lambda: tmp_path / "templates")
+    with pytest.raises(jinja2.UndefinedError, match="no_such_name"):
+        render(sample)
+
+
+def test_every_template_is_rendered(sample: Package) -> None:
+    folder = resources.templates() / "deliverable"
+    rendered = {re.sub(r"^ge/add_custom", "ge/", path) for path in texts(render(sample))}
+    named = {"ge/proto.h": "ge/.h", "ge/kernel.h": "ge/_kernel.h", "ge/rules.h": "ge/_rules.h"}
+    templates = {path.relative_to(folder).as_posix().removesuffix(".j2") for path in folder.rglob("*") if path.is_file()}
+    assert {named.get(path, path) for path in templates} == rendered
+
+
+def test_rendering_is_linear_in_the_number_of_ops(sample: Package) -> None:
+    """Counts, not seconds: a thousand ops give a thousand times the text of one, and the files are as many."""
+    one, two, many = (texts(render(renamed(sample, count))) for count in (1, 2, 1000))
+    assert len(one) == len(many)
+    for path, text in many.items():
+        step = len(two[path]) - len(one[path])
+        # The names get longer by three digits wherever they occur.
+        assert len(text) - len(one[path]) <= 1000 * (step + 3 * 20), path
+
+
+@pytest.mark.slow
+def test_a_thousand_distinct_ops_render_within_seconds(sample: Package) -> None:
+    op = sample.ops[0]
+    ops = tuple(
+        attrs.evolve(op, type=f"Op{number}Custom", kernel=attrs.evolve(op.kernel, defines={"NUMBER": number})) for number in range(1000)
+    )
+    started = time.perf_counter()
+    files = render(attrs.evolve(sample, ops=ops, benchmark=None))
+    # The budget is 5 s; a quadratic step would miss this by far more than a loaded machine does.
+    assert time.perf_counter() - started < 20
+    assert files["ge/custom_op.cpp"].text.count("REG_AUTO_MAPPING_OP(") == 1000
+
+
+@pytest.mark.skipif(not CLANG_FORMAT.exists(), reason="clang-format isn't installed beside this Python")
+@pytest.mark.parametrize("which", ["sample", "varied"])
+def test_rendered_cpp_is_as_clang_format_would_write_it(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    shutil.copy(ROOT / ".clang-format", tmp_path)
+    render(request.getfixturevalue(which)).write(tmp_path)
+    sources = [path for path in tmp_path.rglob("*") if path.suffix in {".h", ".cpp", ".cc"}]
+    done = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not GERSEMI.exists(), reason="gersemi isn't installed beside this Python")
+@pytest.mark.parametrize("which", ["sample", "varied"])
+def test_rendered_cmake_is_as_gersemi_would_write_it(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    render(request.getfixturevalue(which)).write(tmp_path)
+    options: list[str | Path] = [
+        "--indent",
+        "2",
+        "--line-length",
+        "140",
+        "--quiet",
+        "--warnings-as-errors",
+        "--definitions",
+        tmp_path / "cmake",
+    ]
+    done = subprocess.run(
+        [GERSEMI, "--check", *options, tmp_path / "CMakeLists.txt", tmp_path / "cmake"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stems_do_not_decide_file_names_of_a_package(sample: Package) -> None:
+    assert stem_of("AddRefreshOp") not in " ".join(texts(render(sample)))
