@@ -1,0 +1,143 @@
+"""The host tools of a build: compiler, CMake, Ninja; found once, because the search and the Python shims cost more than the tools."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from opkit import process
+from opkit.errors import CommandNotExecutableError, CommandNotFoundError, CompilerMissingError, ToolMissingError
+
+__all__ = ["OLDEST_CMAKE", "Compiler", "Tool", "find_cmake", "find_compiler", "find_ninja"]
+
+OLDEST_CMAKE = (3, 20)
+_COMPILERS = ("g++", "c++", "clang++")
+
+
+class Compiler(NamedTuple):
+    """The first word of CXX, or a compiler found on PATH. With `is_named` CXX may hold more words, and CMake reads it itself."""
+
+    path: Path
+    is_named: bool
+    reason: str
+
+    @property
+    def stamp(self) -> str:
+        """Changes when the compiler is upgraded in place."""
+        return str(self.path.stat().st_mtime_ns)
+
+
+class Tool(NamedTuple):
+    path: Path
+    reason: str
+    version: str | None = None
+
+
+def find_compiler(environ: Mapping[str, str]) -> Compiler:
+    """CXX, else g++, c++ or clang++ on PATH. Raises CompilerMissingError, naming the package to install."""
+    named = environ.get("CXX", "").strip()
+    if named:
+        try:
+            program = shlex.split(named)[0]
+        except ValueError as fault:
+            msg = "CXX can't be read as a command"
+            raise CompilerMissingError(msg, because=f"CXX={named}: {fault}", help="unset CXX") from fault
+        path = _on_path(program, environ)
+        if path is None:
+            msg = f"no C++ compiler: CXX names {program}, which isn't there"
+            raise CompilerMissingError(msg, because=f"CXX={named}", help="unset CXX, or install that compiler")
+        return Compiler(path=path, is_named=True, reason="named by CXX")
+    for name in _COMPILERS:
+        path = _on_path(name, environ)
+        if path is not None:
+            return Compiler(path=path, is_named=False, reason="found on PATH")
+    msg = "no C++ compiler: install the package g++"
+    raise CompilerMissingError(msg, because=f"none of {', '.join(_COMPILERS)} is on PATH", help="sudo apt install -y g++")
+
+
+def find_cmake(environ: Mapping[str, str]) -> Tool:
+    """The system's CMake if it is new enough, else that of the cmake wheel, past its Python shim. Raises ToolMissingError."""
+    refused = []
+    for path, reason in _binaries("cmake", environ):
+        version = _version_of(path)
+        if version is not None and tuple(int(part) for part in version.split(".")[:2]) >= OLDEST_CMAKE:
+            return Tool(path=path, reason=reason, version=version)
+        refused.append(f"{path} is {version or 'no CMake'}")
+    oldest = ".".join(map(str, OLDEST_CMAKE))
+    msg = f"no CMake of at least {oldest}"
+    raise ToolMissingError(msg, because=_seen(refused), help="pip install cmake")
+
+
+def find_ninja(environ: Mapping[str, str]) -> Tool:
+    """The system's Ninja, else that of the ninja wheel. Raises ToolMissingError."""
+    refused = []
+    for path, reason in _binaries("ninja", environ):
+        version = _version_of(path)
+        if version is not None:
+            return Tool(path=path, reason=reason, version=version)
+        refused.append(f"{path} doesn't run")
+    msg = "no Ninja"
+    raise ToolMissingError(msg, because=_seen(refused), help="pip install ninja")
+
+
+def _binaries(name: str, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    for path in _all_on_path(name, environ):
+        if not _is_python_script(path):
+            yield path, "found on PATH"
+    for folder in _wheel_folders(name):
+        path = folder / name
+        if os.access(path, os.X_OK) and not _is_python_script(path):
+            yield path, f"from the {name} wheel"
+
+
+def _wheel_folders(name: str) -> list[Path]:
+    # Only a first build searches; a warm one must not pay for these imports.
+    import importlib.util
+    import sysconfig
+
+    # The wheels' own CMAKE_BIN_DIR and BIN_DIR are these folders, but importing them reads all installed metadata.
+    spec = importlib.util.find_spec(name)
+    packages = [Path(place) for place in (spec.submodule_search_locations or [])] if spec else []
+    return [package / "data" / "bin" for package in packages] + [Path(sysconfig.get_path("scripts"))]
+
+
+def _on_path(program: str, environ: Mapping[str, str]) -> Path | None:
+    if os.sep in program:
+        return Path(program).absolute() if _is_executable(Path(program)) else None
+    return next(_all_on_path(program, environ), None)
+
+
+def _all_on_path(program: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    # An empty element of PATH means the current folder to a shell; a tool found by that accident is not the user's choice.
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        path = Path(folder).absolute() / program
+        if folder and _is_executable(path):
+            yield path
+
+
+def _is_executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _is_python_script(path: Path) -> bool:
+    """Whether this is a wheel's entry point: a Python process in front of the real tool, 47 ms for each call."""
+    with path.open("rb") as file:
+        first = file.readline(256)
+    return first.startswith(b"#!") and b"python" in first
+
+
+def _version_of(path: Path) -> str | None:
+    try:
+        done = process.run([path, "--version"], timeout=20)
+    except (CommandNotFoundError, CommandNotExecutableError):
+        return None
+    match = re.search(r"\d+\.\d+(?:\.\d+)?", done.stdout) if done.ok else None
+    return match[0] if match else None
+
+
+def _seen(refused: list[str]) -> str:
+    return "; ".join(refused) if refused else "there is none on PATH and none beside opkit"
