@@ -1,0 +1,107 @@
+"""Arrays as a session program exchanges them: a dtype's NumPy form, the `.npy` files of a case, fixed-seed inputs and tolerances.
+
+NumPy has no bfloat16: in memory it is ml_dtypes' type, in a file its bits as `<u2`, because `.npy` can't name it. The case file says which
+it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from opkit.spec import find_dtype
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Array", "Tolerance", "is_bfloat16", "load", "numpy_dtype", "random_input", "save", "tolerance_of"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+@attrs.frozen(kw_only=True)
+class Tolerance:
+    """An element passes if ``abs(got - expected) <= atol + rtol * abs(expected)``; NaN passes only where NaN is expected, an infinity by
+    its sign.
+    """
+
+    rtol: float
+    atol: float
+
+    @property
+    def is_exact(self) -> bool:
+        return self.rtol == 0 and self.atol == 0
+
+
+_EXACT = Tolerance(rtol=0.0, atol=0.0)
+# Each rtol is a little more than one unit in the last place (2**-10 for float16, 2**-7 for bfloat16) where the hardware rounds once;
+# float32 leaves room for a sum in another order. The atol covers results near zero.
+_TOLERANCES = {
+    "float16": Tolerance(rtol=1e-3, atol=1e-5),
+    "bfloat16": Tolerance(rtol=8e-3, atol=1e-5),
+    "float32": Tolerance(rtol=1e-5, atol=1e-8),
+}
+# Small enough that a sum or a difference of two values stays in range: what happens on overflow is the kernel's own affair, not a test's
+# default.
+_INTEGER_LIMITS = {"int8": (-50, 50), "uint8": (0, 100), "int32": (-1_000_000, 1_000_000), "int64": (-1_000_000, 1_000_000)}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Gives the in-memory dtype; raises ValueError for a name that no spec may use."""
+    dtype = find_dtype(name)
+    if dtype is None:
+        msg = f"no such dtype: {name!r}"
+        raise ValueError(msg)
+    return dtype.numpy()
+
+
+def is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    return str(dtype) == "bfloat16"
+
+
+def tolerance_of(dtype: str) -> Tolerance:
+    """Gives the default of a dtype: exact for integers and bool."""
+    return _TOLERANCES.get(dtype, _EXACT)
+
+
+def save(path: Path, array: Array) -> None:
+    """Writes version 1.0, C order, little endian: the only form that the generated session program reads."""
+    little = np.ascontiguousarray(array.view(np.uint16) if is_bfloat16(array.dtype) else array)
+    # ascontiguousarray turns rank 0 into rank 1.
+    little = little.reshape(array.shape)
+    little = little.astype(little.dtype.newbyteorder("<"), copy=False)
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, little, version=(1, 0), allow_pickle=False)
+
+
+def load(path: Path, dtype: str) -> Array:
+    array: Array = np.load(path, allow_pickle=False)
+    return array.view(numpy_dtype(dtype)) if dtype == "bfloat16" else array
+
+
+def random_input(port: str, dtype: str, shape: tuple[int, ...], *, seed: int) -> Array:
+    """Gives the same bytes for the same port, dtype, shape and seed on every machine: PCG64's raw stream, no library distribution.
+
+    Floats lie in [-1, 1) on a grid that float32 holds exactly; integers in a range whose sums don't overflow.
+    """
+    name = hashlib.sha256(port.encode()).digest()
+    generator = np.random.PCG64(np.random.SeedSequence([seed, int.from_bytes(name[:4], "little")]))
+    count = int(np.prod(shape, dtype=np.int64))
+    raw = generator.random_raw((count + 1) // 2).view("<u4")[:count]
+    wanted = numpy_dtype(dtype)
+    if wanted.kind == "b":
+        values: Array = (raw >> np.uint32(31)).astype(np.bool_)
+    elif wanted.kind in "iu":
+        low, high = _INTEGER_LIMITS[dtype]
+        values = (raw % np.uint32(high - low + 1)).astype(np.int64) + low
+        values = values.astype(wanted)
+    else:
+        values = (raw >> np.uint32(8)).astype(np.float32)
+        values *= np.float32(2.0**-23)
+        values -= np.float32(1.0)
+        values = values.astype(wanted, copy=False)
+    return values.reshape(shape)

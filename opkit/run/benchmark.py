@@ -1,0 +1,167 @@
+"""The address-refresh comparison: the benchmark of a spec, with its inputs and its truth, run by the session program of a built project."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from opkit.errors import UsageError
+from opkit.run.breakdown import attribute
+from opkit.run.case import CaseWriter
+from opkit.run.environment import activate
+from opkit.run.expectation import build_case, make_inputs, reference_of
+from opkit.run.machine import machine_of
+from opkit.run.records import read_records
+from opkit.run.report import BenchReport
+from opkit.run.session import Listener, SessionReport, SessionRequest, run_session
+from opkit.run.statistics import speedup_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from opkit.build import Built
+    from opkit.run.breakdown import Source
+    from opkit.run.machine import Host
+    from opkit.run.session import SessionCase
+    from opkit.spec import Benchmark, DTypeCombo, Op, Package
+
+__all__ = ["BenchRequest", "Plan", "measure", "plan_of"]
+
+_SEED = 20240229
+_RECORDS = "OPKIT_SIM_TASK_RECORDS"
+
+
+@attrs.frozen(kw_only=True)
+class BenchRequest:
+    """What a user asks for. ``shapes`` is by input, ``dtypes`` by symbol or port; what they leave open, and each None, is the spec's."""
+
+    iters: int | None = None
+    warmup: int | None = None
+    repeat: int | None = None
+    shapes: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+    dtypes: Mapping[str, str] = attrs.field(factory=dict)
+    device: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """What a request comes to for one spec."""
+
+    benchmark: Benchmark
+    shapes: Mapping[str, tuple[int, ...]]
+    combo: DTypeCombo
+    reference: Callable[..., Any] | None
+    """One for both ops, which compute the same; None if neither has one."""
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return (self.benchmark.op,) if self.benchmark.baseline is None else (self.benchmark.op, self.benchmark.baseline)
+
+
+def plan_of(package: Package, request: BenchRequest) -> Plan:
+    """Raises UsageError for a spec without a benchmark and for shapes or dtypes that its op can't have."""
+    benchmark = package.benchmark
+    if benchmark is None:
+        msg = f"the spec of {package.name} has no benchmark"
+        raise UsageError(msg, where=str(package.where), help="add benchmark=Benchmark(op, baseline=…, shapes={…}) to the Package")
+    return Plan(
+        benchmark=benchmark,
+        shapes=_shapes(benchmark, request.shapes),
+        combo=_combo(benchmark.op, request.dtypes),
+        reference=reference_of(package, benchmark.op),
+    )
+
+
+def measure(package: Package, built: Built, host: Host, request: BenchRequest, listener: Listener) -> BenchReport:
+    """Runs the benchmark and gives its report, wrong results included.
+
+    Inputs and expectations are written below the build folder and removed afterwards. Raises what `plan_of`, `build_case` and `run_session`
+    raise.
+    """
+    plan = plan_of(package, request)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=built.project.build_dir) as folder:
+        work = Path(folder)
+        records = work / "tasks.jsonl"
+        environment = {**activate(host.toolkit, [built.opp_root.path], host.environ), _RECORDS: str(records)}
+        wanted = SessionRequest(
+            program=built.program,
+            report=work / "report.json",
+            iters=request.iters or plan.benchmark.iters,
+            warmup=request.warmup,
+            repeat=request.repeat,
+            device=request.device,
+        )
+        if plan.reference is None:
+            symbols = {name: dtype.name for name, dtype in plan.combo.symbols.items()}
+            wanted = attrs.evolve(wanted, shapes=plan.shapes, dtypes=symbols)
+        else:
+            wanted = attrs.evolve(wanted, cases=_write_cases(plan, work))
+        session = run_session(wanted, environment, listener)
+        op, *others = session.cases
+        # A wrong result isn't timed.
+        baseline = others[0] if others and op.samples_us and others[0].samples_us else None
+        return BenchReport(
+            machine=machine_of(host, device=request.device),
+            iters=session.iters,
+            repeats=session.repeats,
+            cases=session.cases,
+            speedup=None if baseline is None else speedup_of(op.samples_us, baseline.samples_us),
+            analysis=None if baseline is None else _analysis(records, session, op, baseline),
+        )
+
+
+def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """An input that isn't named follows a named one that had its shape in the spec: `--shape x=8` is enough for an add."""
+    original = benchmark.shapes
+    unknown = [name for name in chosen if name not in original]
+    if unknown:
+        msg = f"{benchmark.op.type} has no input {unknown[0]}"
+        raise UsageError(msg, because=f"its inputs are {', '.join(original)}")
+    followed = {original[name]: shape for name, shape in chosen.items()}
+    shapes = {name: chosen.get(name, followed.get(shape, shape)) for name, shape in original.items()}
+    benchmark.op.infer_shapes(shapes)
+    return shapes
+
+
+def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
+    from opkit.spec import find_dtype
+
+    wanted = {}
+    for name, spelling in chosen.items():
+        dtype = find_dtype(spelling)
+        if dtype is None:
+            msg = f"no such dtype: {spelling}"
+            raise UsageError(msg)
+        wanted[name] = dtype
+    combos = op.dtype_combos()
+    for name in wanted:
+        if not any(name in combo.symbols or name in combo.ports for combo in combos):
+            msg = f"{op.type} has no dtype symbol or port {name}"
+            raise UsageError(msg, because=f"it has {', '.join([*combos[0].symbols, *combos[0].ports])}")
+    for combo in combos:
+        if all({**combo.ports, **combo.symbols}[name] == dtype for name, dtype in wanted.items()):
+            return combo
+    allowed = "; ".join(", ".join(f"{name}={dtype.name}" for name, dtype in (combo.symbols or combo.ports).items()) for combo in combos)
+    msg = f"{op.type} doesn't take {', '.join(f'{name}={dtype.name}' for name, dtype in wanted.items())}"
+    raise UsageError(msg, where=str(op.where), because=f"the spec allows {allowed}")
+
+
+def _write_cases(plan: Plan, folder: Path) -> tuple[Path, ...]:
+    """One case an op, of the same inputs and the same expectation."""
+    inputs = make_inputs(plan.benchmark.op, plan.shapes, plan.combo.ports, seed=_SEED)
+    case = build_case(plan.benchmark.op, inputs, plan.combo.ports, plan.benchmark.attrs, reference=plan.reference)
+    writer = CaseWriter(folder)
+    return tuple(writer.write(op.stem, attrs.evolve(case, op=op.type)) for op in plan.ops)
+
+
+def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: SessionCase) -> tuple[Source, ...] | None:
+    # Means, not medians: the records' sums are over all timed runs, and the sources must add up to the difference.
+    def average(case: SessionCase) -> float:
+        return statistics.fmean(case.samples_us) / session.iters
+
+    tasks = read_records(records)
+    return attribute(tasks, op.timed, baseline.timed, op_avg_us=average(op), baseline_avg_us=average(baseline))

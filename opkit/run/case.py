@@ -1,0 +1,182 @@
+"""Case folders: the inputs, the attrs and the NumPy expectation of one run of one op, in the files that a session program reads with
+`--case`.
+
+The format is a contract with the generated `session_run/main.cc`. Words are separated by one space and percent-encoded where they hold
+anything but plain characters, so a value with a space or a line break is still one word; an empty text is an empty last word:
+
+    op AddRefreshOp
+    input x float32 4096,4096 x.npy
+    attr alpha float 0.5
+    output z float32 4096,4096 z.npy 1e-05 1e-08
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote, unquote
+
+import attrs
+import numpy as np
+
+from opkit.run.arrays import Array, Tolerance, load, save
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["AttrItem", "AttrValue", "Case", "CaseFormatError", "CaseWriter", "OutputItem", "TensorItem", "read_case", "shape_text"]
+
+AttrValue: TypeAlias = bool | int | float | str
+
+_FILE = "case.txt"
+# What stays readable; the rest is encoded, among it the separators of words, lists and lines.
+_PLAIN = "/+:=@"
+
+
+class CaseFormatError(ValueError):
+    """A case folder that doesn't keep to the format: the file and the line are in the message."""
+
+
+@attrs.frozen(kw_only=True)
+class TensorItem:
+    port: str
+    dtype: str
+    array: Array = attrs.field(eq=attrs.cmp_using(eq=np.array_equal))
+
+
+@attrs.frozen(kw_only=True)
+class OutputItem:
+    port: str
+    dtype: str
+    array: Array = attrs.field(eq=attrs.cmp_using(eq=np.array_equal))
+    tolerance: Tolerance
+
+
+@attrs.frozen(kw_only=True)
+class AttrItem:
+    """One attr; ``type`` is the spec's word: int, float, bool or str."""
+
+    name: str
+    type: str
+    value: AttrValue
+
+
+@attrs.frozen(kw_only=True)
+class Case:
+    """What one op is given and what it must give. An optional input that is absent has no item; an output without a reference has none
+    either.
+    """
+
+    op: str
+    inputs: tuple[TensorItem, ...]
+    attrs: tuple[AttrItem, ...] = ()
+    outputs: tuple[OutputItem, ...] = ()
+
+
+class CaseWriter:
+    """Writes cases below one folder; an array that several cases share (the same object) is stored once and hard-linked."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        # The arrays are kept alive with their files: an id() alone may be given again after its array is gone.
+        self._stored: dict[int, tuple[Array, Path]] = {}
+
+    def write(self, name: str, case: Case) -> Path:
+        """Gives the case's folder, ``<folder>/<name>``."""
+        folder = self._folder / name
+        folder.mkdir(parents=True)
+        lines = [f"op {_word(case.op)}"]
+        for number, tensor in enumerate(case.inputs):
+            file = f"in{number}.npy"
+            self._store(tensor.array, folder / file)
+            lines.append(f"input {_word(tensor.port)} {_word(tensor.dtype)} {shape_text(tensor.array.shape)} {file}")
+        lines += [f"attr {_word(item.name)} {_word(item.type)} {_attr_text(item.value)}" for item in case.attrs]
+        for number, output in enumerate(case.outputs):
+            file = f"out{number}.npy"
+            self._store(output.array, folder / file)
+            tolerance = f"{output.tolerance.rtol:g} {output.tolerance.atol:g}"
+            lines.append(f"output {_word(output.port)} {_word(output.dtype)} {shape_text(output.array.shape)} {file} {tolerance}")
+        (folder / _FILE).write_text("\n".join(lines) + "\n", encoding="ascii")
+        return folder
+
+    def _store(self, array: Array, path: Path) -> None:
+        stored = self._stored.get(id(array))
+        if stored is None:
+            save(path, array)
+            self._stored[id(array)] = (array, path)
+            return
+        try:
+            os.link(stored[1], path)
+        except OSError:  # a file system without hard links
+            save(path, array)
+
+
+def read_case(folder: Path) -> Case:
+    """Reads a case back; raises CaseFormatError with file and line."""
+    file = folder / _FILE
+    op = ""
+    inputs: list[TensorItem] = []
+    items: list[AttrItem] = []
+    outputs: list[OutputItem] = []
+    for number, line in enumerate(file.read_text(encoding="ascii").splitlines(), start=1):
+        words = line.split(" ")
+        match words:
+            case ["op", name]:
+                op = unquote(name)
+            case ["input", port, dtype, shape, name]:
+                array = _load_checked(folder / unquote(name), unquote(dtype), shape, where=f"{file}:{number}")
+                inputs.append(TensorItem(port=unquote(port), dtype=unquote(dtype), array=array))
+            case ["attr", name, type_, text]:
+                value = _attr_value(unquote(type_), text, where=f"{file}:{number}")
+                items.append(AttrItem(name=unquote(name), type=unquote(type_), value=value))
+            case ["output", port, dtype, shape, name, rtol, atol]:
+                array = _load_checked(folder / unquote(name), unquote(dtype), shape, where=f"{file}:{number}")
+                tolerance = Tolerance(rtol=float(rtol), atol=float(atol))
+                outputs.append(OutputItem(port=unquote(port), dtype=unquote(dtype), array=array, tolerance=tolerance))
+            case _:
+                msg = f"{file}:{number}: not a case line: {line!r}"
+                raise CaseFormatError(msg)
+    if not op:
+        msg = f"{file}: names no op"
+        raise CaseFormatError(msg)
+    return Case(op=op, inputs=tuple(inputs), attrs=tuple(items), outputs=tuple(outputs))
+
+
+def _load_checked(path: Path, dtype: str, shape: str, *, where: str) -> Array:
+    array = load(path, dtype)
+    if shape_text(array.shape) != shape:
+        msg = f"{where}: shape {shape} but {path.name} holds {shape_text(array.shape)}"
+        raise CaseFormatError(msg)
+    return array
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Gives the word of a shape, here and in ``--shape``."""
+    return ",".join(str(dim) for dim in shape) if shape else "scalar"
+
+
+def _word(text: str) -> str:
+    return quote(text, safe=_PLAIN)
+
+
+def _attr_text(value: AttrValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _word(value)
+    # repr of a float is the shortest text that reads back to the same value.
+    return repr(value)
+
+
+def _attr_value(type_: str, text: str, *, where: str) -> AttrValue:
+    match type_:
+        case "str":
+            return unquote(text)
+        case "int":
+            return int(text)
+        case "float":
+            return float(text)
+        case "bool" if text in {"true", "false"}:
+            return text == "true"
+    msg = f"{where}: {text!r} is not of attr type {type_}"
+    raise CaseFormatError(msg)

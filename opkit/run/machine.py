@@ -1,0 +1,55 @@
+"""On what something ran: the label that keeps a simulator's times from being taken for a device's."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opkit.toolkit import Toolkit
+
+__all__ = ["Host", "Machine", "machine_of"]
+
+
+@attrs.frozen(kw_only=True)
+class Host:
+    """Where a child runs: the toolkit that it is given, and the environment that opkit itself was started in."""
+
+    toolkit: Toolkit
+    environ: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Machine:
+    """``threads`` is how many host threads run blocks, None on a device."""
+
+    kind: Literal["simulator", "device"]
+    name: str
+    threads: int | None
+
+    @property
+    def label(self) -> str:
+        if self.kind == "device":
+            return f"on: {self.name}"
+        plural = "" if self.threads == 1 else "s"
+        return (
+            f"on: {self.name}, {self.threads} thread{plural}: times and ratio are this computer's; "
+            "a device differs, the vendor's sample shows about 1.17x"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "threads": self.threads}
+
+
+def machine_of(host: Host, *, device: int | None) -> Machine:
+    toolkit = host.toolkit
+    if not toolkit.is_simulator:
+        return Machine(kind="device", name=f"Ascend device {device or 0}, CANN {toolkit.version}, {toolkit.arch}", threads=None)
+    # As the simulator counts them: its variable, else the cores that this process may use.
+    named = host.environ.get("OPKIT_SIM_THREADS", "")
+    threads = int(named) if named.isdigit() and int(named) > 0 else len(os.sched_getaffinity(0))
+    return Machine(kind="simulator", name=f"host simulator, {toolkit.arch}", threads=threads)

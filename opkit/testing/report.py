@@ -1,0 +1,110 @@
+"""What the golden tests of a package came to: a table with one row for each op and dtype combination, the mismatches below it, and JSON.
+
+JSON (schema 1): ``passed``, ``device`` {kind, name, threads}, ``results`` [{op, dtypes, shapes, attrs, why, status, reason, checks}];
+``status`` is passed, failed, skipped or "no reference".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from opkit.run import check_json, check_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from opkit.run import Machine
+    from opkit.testing.generate import Plan
+    from opkit.testing.runner import CaseResult
+
+__all__ = ["GoldenReport"]
+
+
+@attrs.frozen(kw_only=True)
+class GoldenReport:
+    machine: Machine
+    results: tuple[CaseResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Nothing failed, and something was compared: a package without a single reference proves nothing."""
+        statuses = self.count()
+        return statuses["failed"] == 0 and statuses["passed"] > 0
+
+    def count(self) -> Counter[str]:
+        return Counter(result.status for result in self.results)
+
+    def summary(self) -> str:
+        return ", ".join(f"{number} {status}" for status, number in sorted(self.count().items())) or "no cases"
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Gives the head and the rows, in the order of the ops."""
+        groups: dict[tuple[str, str], list[CaseResult]] = {}
+        for result in self.results:
+            if result.plan is not None:
+                groups.setdefault((result.op, _dtypes(result.plan)), []).append(result)
+        rows: list[tuple[str, ...]] = []
+        for (op, dtypes), results in groups.items():
+            sizes = " ".join(dict.fromkeys(_size(result.plan) for result in results if result.plan is not None))
+            rows.append((op, dtypes, sizes, _verdict(results)))
+        return ("op", "dtype", "sizes", "result"), rows
+
+    def details(self) -> list[str]:
+        """Gives what the table can't hold: each failed case with its first mismatches, and why others were skipped."""
+        lines: list[str] = []
+        for result in self.results:
+            if result.status == "passed":
+                continue
+            where = "" if result.plan is None else f" {_dtypes(result.plan)} {_shapes(result.plan)} ({result.plan.why})"
+            lines.append(f"{result.status}: {result.op}{where}")
+            lines += [f"  {line}" for line in (*result.reason.splitlines(), *check_lines(result.checks))]
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "passed": self.passed,
+            "device": self.machine.to_json(),
+            "results": [_result_json(result) for result in self.results],
+        }
+
+
+def _result_json(result: CaseResult) -> dict[str, Any]:
+    plan = result.plan
+    return {
+        "op": result.op,
+        "dtypes": {} if plan is None else {name: dtype.name for name, dtype in plan.combo.ports.items()},
+        "shapes": {} if plan is None else {name: list(shape) for name, shape in plan.shapes.items()},
+        "attrs": {} if plan is None else dict(plan.attrs),
+        "why": None if plan is None else plan.why,
+        "status": result.status,
+        "reason": result.reason or None,
+        "checks": [check_json(check) for check in result.checks],
+    }
+
+
+def _dtypes(plan: Plan) -> str:
+    """One symbol needs no name."""
+    named = plan.combo.symbols or plan.combo.ports
+    names = [dtype.name for dtype in named.values()]
+    return names[0] if len(set(names)) == 1 else ", ".join(f"{name}={dtype.name}" for name, dtype in named.items())
+
+
+def _shapes(plan: Plan) -> str:
+    return " ".join(f"{name}=[{', '.join(str(dim) for dim in shape)}]" for name, shape in plan.shapes.items())
+
+
+def _size(plan: Plan) -> str:
+    """The first input stands for all."""
+    shape = next(iter(plan.shapes.values()), ())
+    return "x".join(str(dim) for dim in shape) or "scalar"
+
+
+def _verdict(results: Sequence[CaseResult]) -> str:
+    statuses = Counter(result.status for result in results)
+    if statuses["failed"]:
+        return f"{statuses['failed']} of {len(results)} FAILED"
+    return ", ".join(f"{number} {status}" for status, number in statuses.items())

@@ -1,0 +1,100 @@
+"""The environment of a child, and the same in a shell that lives on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opkit.errors import UsageError
+from opkit.run.environment import HOME, LIBRARIES, OPP, activate, prepended
+from opkit.run.shell import lines_for
+from opkit.toolkit import Kind, Toolkit
+
+_SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish") if shutil.which(shell)]
+
+
+@pytest.mark.parametrize(
+    ("current", "expected"),
+    [
+        ("", "/new"),
+        ("/a", "/new:/a"),
+        ("/a:", "/new:/a"),
+        (":/a", "/new:/a"),
+        ("/a::/b", "/new:/a:/b"),
+        ("/a:/new:/a", "/new:/a"),
+        (":", "/new"),
+    ],
+)
+def test_a_path_list_gets_the_folder_first_each_once_and_none_empty(current: str, expected: str) -> None:
+    assert prepended(current, [Path("/new")]) == expected
+
+
+@given(st.lists(st.sampled_from(["", "/a", "/b", "/new", "relative"])))
+def test_prepending_is_idempotent_and_never_leaves_an_empty_element(elements: list[str]) -> None:
+    once = prepended(":".join(elements), [Path("/new")])
+    assert prepended(once, [Path("/new")]) == once
+    assert "" not in once.split(":")
+    assert once.split(":")[0] == "/new"
+
+
+def test_a_folder_that_no_path_list_can_hold_is_one_clear_error() -> None:
+    with pytest.raises(UsageError, match="can't be activated"):
+        prepended("", [Path("/a:b")])
+
+
+def test_the_child_gets_three_variables_and_the_rest_unchanged(toolkit: Toolkit, tmp_path: Path) -> None:
+    base = {"PATH": "/bin", HOME: "/another", OPP: "/old:", LIBRARIES: "/x"}
+    environment = activate(toolkit, [tmp_path / "output"], base)
+    assert environment == {
+        "PATH": "/bin",
+        HOME: str(toolkit.home),
+        OPP: f"{tmp_path}/output:/old",
+        LIBRARIES: f"{toolkit.lib64}:/x",
+    }
+    assert base[HOME] == "/another"
+
+
+def test_without_deliverables_the_path_list_stays_unset(toolkit: Toolkit) -> None:
+    assert OPP not in activate(toolkit, [], {})
+
+
+def _evaluated(shell: str, lines: list[str], environ: dict[str, str], *, times: int = 1) -> dict[str, str]:
+    script = "\n".join(lines * times)
+    prefix = "" if shell == "fish" else "set -eu\n"
+    printed = subprocess.run([shell, "-c", f"{prefix}{script}\nenv -0"], env=environ, check=True, capture_output=True, text=True).stdout
+    return dict(entry.split("=", 1) for entry in printed.split("\0") if "=" in entry)
+
+
+@pytest.mark.parametrize("shell", _SHELLS)
+@pytest.mark.parametrize("current", [None, "", "/old", "/old:", ":/old", "/a::/b", "{output}:/old"])
+def test_a_shell_comes_to_the_same_environment_as_a_child(shell: str, current: str | None, toolkit: Toolkit, tmp_path: Path) -> None:
+    output = tmp_path / 'it\'s my "out\\put" $HOME 算子'
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    if current is not None:
+        environ |= {OPP: current.format(output=output), LIBRARIES: current.format(output=toolkit.lib64)}
+    expected = activate(toolkit, [output], environ)
+    lines = lines_for("fish" if shell == "fish" else "sh", toolkit, [output], environ)
+    for times in (1, 2):
+        found = _evaluated(shell, lines, environ, times=times)
+        assert {name: found[name] for name in (HOME, OPP, LIBRARIES)} == {name: expected[name] for name in (HOME, OPP, LIBRARIES)}
+
+
+@pytest.mark.parametrize("shell", [shell for shell in _SHELLS if shell != "fish"])
+def test_lines_that_were_saved_extend_what_another_shell_has(shell: str, toolkit: Toolkit, tmp_path: Path) -> None:
+    lines = lines_for("sh", toolkit, [tmp_path], {})
+    found = _evaluated(shell, lines, {"PATH": os.environ["PATH"], OPP: "/another"})
+    assert found[OPP] == f"{tmp_path}:/another"
+
+
+def test_the_lines_of_a_clean_shell_are_short(tmp_path: Path) -> None:
+    plain = Toolkit(home=Path("/opt/cann"), kind=Kind.CANN, version="9.2.0", abi=0, arch="x86_64", reason="", stamp="")
+    assert lines_for("sh", plain, [Path("/p/output")], {})[:2] == [
+        "export ASCEND_HOME_PATH=/opt/cann",
+        'case ":${ASCEND_CUSTOM_OPP_PATH:-}:" in *:/p/output:*) ;; *) export ASCEND_CUSTOM_OPP_PATH=/p/output"${ASCEND_CUSTOM_OPP_PATH:+:$ASCEND_CUSTOM_OPP_PATH}" ;; esac',  # noqa: E501
+    ]

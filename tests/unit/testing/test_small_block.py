@@ -1,0 +1,79 @@
+"""The variant with a small block: what it changes, and why an op may have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from opkit.spec import Number, Package
+from opkit.testing.generate import block_edge
+from opkit.testing.small_block import MAX_BLOCKS, small_block_of
+
+Load = Callable[..., Package]
+
+OPS = """
+def op(name, **kernel):
+    k = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], **kernel)
+    return Op(name, inputs=[Input("x", "float32", shape="..."), Input("y", "float32", shape="...")],
+              outputs=[Output("z", "float32", shape="...")], kernel=k, refresh="none", reference=lambda x, y: x + y)
+{body}
+"""
+TWO = """
+able = op("AbleOp", blocks=min_(ceil_div(numel("x"), 1024), 1024), strides=True)
+other = op("OtherOp", blocks=ceil_div(numel("x"), 1024))
+package = Package("demo", ops=[able, other], header="demo.h", benchmark=Benchmark(able, baseline=other, shapes={"x": (8,), "y": (8,)}))
+"""
+
+
+def test_the_define_and_the_divisor_change_together(package_of: Load) -> None:
+    package = package_of(OPS.format(body=TWO))
+    variant = small_block_of(package)
+    assert variant.package is not None
+    (op,) = variant.package.ops
+    assert op.kernel.defines == {"BLOCK_SIZE": 32}
+    edge = block_edge(op.kernel.blocks)
+    assert edge is not None
+    assert (edge.port, edge.elements) == ("x", 32)
+    assert variant.package.benchmark is None
+    # The real package is as it was.
+    assert package.ops[0].kernel.defines == {}
+    assert block_edge(package.ops[0].kernel.blocks).elements == 1024  # type: ignore[union-attr]
+
+
+def test_its_elements_are_more_blocks_than_a_launch_takes_with_a_part_of_one(package_of: Load) -> None:
+    variant = small_block_of(package_of(OPS.format(body=TWO)))
+    assert variant.elements // 32 > MAX_BLOCKS
+    assert variant.elements % 32 == 1
+
+
+def test_an_op_that_does_not_stride_is_skipped_with_its_reason(package_of: Load) -> None:
+    (skipped,) = small_block_of(package_of(OPS.format(body=TWO))).skipped
+    assert skipped.op == "OtherOp"
+    assert "strides=True" in skipped.reason
+
+
+@pytest.mark.parametrize(
+    ("kernel", "blocks", "reason"),
+    [
+        (
+            'extern "C" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint64_t n) {}',
+            1024,
+            "gives BLOCK_SIZE no number",
+        ),
+        (None, 512, "ceil_div(numel(port), 1024)"),
+    ],
+)
+def test_a_kernel_whose_block_can_not_be_made_small_is_skipped(package_of: Load, kernel: str | None, blocks: int, reason: str) -> None:
+    body = f'package = Package("demo", ops=[op("AbleOp", blocks=ceil_div(numel("x"), {blocks}), strides=True)], header="demo.h")'
+    package = package_of(OPS.format(body=body)) if kernel is None else package_of(OPS.format(body=body), kernel)
+    variant = small_block_of(package)
+    assert variant.package is None
+    assert reason in variant.skipped[0].reason
+
+
+def test_only_the_literal_that_is_the_block_size_changes(package_of: Load) -> None:
+    body = 'package = Package("demo", ops=[op("AbleOp", blocks=min_(ceil_div(numel("x"), 1024), 2048), strides=True)], header="demo.h")'
+    variant = small_block_of(package_of(OPS.format(body=body)))
+    assert variant.package is not None
+    assert variant.package.ops[0].kernel.blocks.right == Number(2048)  # type: ignore[attr-defined]
