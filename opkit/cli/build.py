@@ -1,0 +1,54 @@
+"""`opkit build`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from opkit.build import Built, Project
+from opkit.build import build as build_project
+from opkit.cli.common import output_options, project_options, toolkit_option, wait_option
+from opkit.console import console
+
+if TYPE_CHECKING:
+    from opkit.toolkit import Toolkit
+
+__all__ = ["command"]
+
+
+@click.command("build")
+@project_options
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Compile at most N files at once.")
+@click.option("--force", is_flag=True, help="Forget what earlier builds left and start from scratch.")
+@wait_option
+@toolkit_option
+@output_options
+def command(  # noqa: PLR0913 - click passes each option
+    *, project: Project, toolkit: Toolkit, environ: Mapping[str, str], jobs: int | None, force: bool, wait: float
+) -> None:
+    """Bring the deliverable of PROJECT (default: the current folder) up to date.
+
+    Renders if the spec changed, configures if the toolkit or the compiler changed, and compiles and installs what is out of date.
+    """
+    built = build_project(project, toolkit, environ, is_forced=force, jobs=jobs, wait=wait)
+    report(built)
+    console.document(as_document(built, toolkit))
+
+
+def report(built: Built) -> None:
+    what = ", ".join(built.steps) if built.steps else "up to date"
+    console.step("Finished", f"{built.package}: {what} ({built.seconds:.2f} s)")
+
+
+def as_document(built: Built, toolkit: Toolkit) -> dict[str, object]:
+    return {
+        "package": built.package,
+        "ops": list(built.opp_root.manifest.ops),
+        "opp_root": str(built.opp_root.path),
+        "program": str(built.program),
+        "toolkit": {"home": str(toolkit.home), "kind": toolkit.kind.value, "version": toolkit.version},
+        "steps": list(built.steps),
+        "seconds": round(built.seconds, 3),
+    }

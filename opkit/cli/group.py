@@ -1,0 +1,63 @@
+"""A group that knows its commands by name and line of help, and imports the file of one only to run it."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+__all__ = ["COMMANDS", "LazyGroup"]
+
+# In the order of the work. Each names the module below opkit.cli whose `command` it is; the line is what `opkit --help` shows.
+COMMANDS: dict[str, dict[str, str]] = {
+    "Create": {
+        "new": "Start a project that builds, tests and benchmarks as it stands.",
+        "generate": "Write the generated files of a project; --check only compares.",
+        "check": "Check the spec, the kernel's signature and the generated files.",
+    },
+    "Build": {
+        "build": "Bring output/ up to date with the spec and the kernel.",
+        "clean": "Remove what builds made.",
+    },
+    "Measure": {
+        "test": "Run every op over its sizes against its reference.",
+        "bench": "Measure address refresh against its baseline.",
+    },
+    "Use": {
+        "run": "Run a command with the toolkit and the deliverable activated.",
+        "env": "Print the shell lines that activate the toolkit and the deliverable.",
+        "install": "Copy the built deliverable to a folder of its own.",
+    },
+    "Machine": {
+        "doctor": "Look for what would stop a build or a run here.",
+        "toolkit": "Show which toolkit is used and which others are there.",
+    },
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [name for names in COMMANDS.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"opkit.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - a file of this package
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name in self.list_commands(ctx) or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        import difflib
+
+        close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        msg = f"no command {name}{hint}"
+        raise click.UsageError(msg, ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        for title, commands in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))

@@ -1,0 +1,65 @@
+"""`opkit test`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from opkit.build import Project, build
+from opkit.cli.build import report as report_build
+from opkit.cli.common import output_options, project_options, toolkit_option
+from opkit.console import console
+from opkit.errors import PrecisionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opkit.toolkit import Toolkit
+
+
+@click.command("test")
+@project_options
+@toolkit_option
+@click.option("--device", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Device to run on.")
+@output_options
+def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int) -> int:
+    """Run every op over the sizes around its block edges, in every dtype, against its reference."""
+    from opkit.run import Host, machine_of, render_table
+    from opkit.spec import load_package
+    from opkit.testing import GoldenReport, plans_of, run_tests
+
+    package = load_package(project.ops_py)
+    built = build(project, toolkit, environ)
+    report_build(built)
+    host = Host(toolkit=toolkit, environ=environ)
+    console.step("Testing", f"{sum(1 for op in package.ops for _ in plans_of(package, op))} cases")
+    report = GoldenReport(machine=machine_of(host, device=device), results=run_tests(package, built, host, _Relay(), device=device))
+    head, rows = report.table()
+    console.data(render_table(head, rows))
+    for line in report.details():
+        (console.say if console.is_json else console.data)(line)
+    console.data(report.summary())
+    console.document(report.to_json())
+    if report.passed:
+        return 0
+    failed = report.count()["failed"]
+    error = (
+        PrecisionError(f"{failed} of {len(report.results)} cases failed")
+        if failed
+        else PrecisionError(
+            "nothing was compared", because="no op has a reference", help="give the ops reference=, a NumPy function of their inputs"
+        )
+    )
+    console.error(error)
+    return error.exit_code
+
+
+class _Relay:
+    """The report tells what passed; what the program says on stderr (findings of the simulator, failed calls) is for people at once."""
+
+    def line(self, text: str) -> None:
+        console.detail(text)
+
+    def error_line(self, text: str) -> None:
+        console.say(text)

@@ -1,0 +1,81 @@
+"""A new project on disk: staged beside its place, complete with its generated files, and renamed into it, so that a failure leaves nothing.
+
+It is its own room because it is the one arrow that needs both the templates of a project and the spec that comes of them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from opkit import resources
+from opkit.codegen import NewProject, render, render_project
+from opkit.errors import FolderNotEmptyError, UsageError
+from opkit.files import guard_writing, make_folders
+from opkit.spec import find_dtype, load_package
+
+__all__ = ["create_project", "kernels_offered", "op_type_of"]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+def kernels_offered() -> tuple[str, ...]:
+    """The names that `--kernel` takes: the kernels that ship with opkit."""
+    return tuple(sorted(file.stem for file in resources.kernels().glob("*.asc")))
+
+
+def op_type_of(name: str) -> str:
+    """The op type that a project's name suggests; never a bare Add, which GE has."""
+    camel = "".join(word.capitalize() for word in _WORD.findall(name.lower()))
+    return f"{camel}Custom" if camel.endswith("Add") else f"{camel}Add"
+
+
+def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
+    """Gives the files that now lie in ``folder``, relative and sorted.
+
+    Raises UsageError for a name, dtype or kernel that can't be, and FolderNotEmptyError, both before anything is written; SpecErrors for
+    what the spec's own rules refuse, with nothing left behind.
+    """
+    _check(project)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        msg = f"{folder} is not empty" if folder.is_dir() else f"{folder} is a file"
+        raise FolderNotEmptyError(msg, help="name another folder with --dir, or empty this one")
+    with guard_writing(folder):
+        make_folders(folder.parent)
+        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            _fill(staged, project)
+            # mkdtemp makes it for its owner alone; a project is a folder like any other.
+            staged.chmod(0o755)
+            # Onto an empty folder too: rename replaces one.
+            staged.rename(folder)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+    return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()))
+
+
+def _check(project: NewProject) -> None:
+    if not _NAME.fullmatch(project.name):
+        suggestion = "_".join(_WORD.findall(project.name.lower())).lstrip("_0123456789")
+        msg = f"{project.name!r} is no package name"
+        because = "it becomes a CMake target and a Python module: small letters, digits and _, a letter first"
+        raise UsageError(msg, because=because, help=f"opkit new {suggestion}" if suggestion else None)
+    unknown = [dtype for dtype in project.dtypes if find_dtype(dtype) is None]
+    if unknown or not project.dtypes:
+        msg = f"no such dtype: {unknown[0]}" if unknown else "an op needs a dtype"
+        raise UsageError(msg, help="for instance --dtype float32")
+    if Path(project.kernel).stem not in kernels_offered():
+        msg = f"opkit has no kernel {Path(project.kernel).stem}"
+        raise UsageError(msg, help=f"one of: {', '.join(kernels_offered())}")
+
+
+def _fill(staged: Path, project: NewProject) -> None:
+    render_project(project).create(staged)
+    kernel = staged / "kernels" / project.kernel
+    kernel.parent.mkdir(exist_ok=True)
+    shutil.copyfile(resources.kernels() / project.kernel, kernel)
+    render(load_package(staged / "ops.py")).write(staged)

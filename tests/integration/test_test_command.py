@@ -1,0 +1,94 @@
+"""`opkit test`: what it proves about a right project, and that each way of being wrong is found, named and exits 4."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from command_support import copy_of_sample, edited, opkit, opkit_json, replace_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tests"), pytest.mark.usefixtures("toolkit_home")]
+
+WITH_TAIL = "const uint32_t count = rest < kTile ? static_cast<uint32_t>(rest) : kTile;"
+
+
+@pytest.fixture(scope="module")
+def three_dtypes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = copy_of_sample(tmp_path_factory.mktemp("test"))
+    replace_in(project / "ops.py", '["float32"]', '["float32", "float16", "int32"]')
+    return project
+
+
+def test_every_op_and_dtype_passes_at_the_edges_of_its_blocks_and_beyond_65535(three_dtypes: Path) -> None:
+    report = opkit_json("test", three_dtypes)
+    assert report["passed"]
+    for op in ("AddRefreshOp", "AddNoRefreshOp"):
+        for dtype in ("float32", "float16", "int32"):
+            results = [result for result in report["results"] if result["op"] == op and result["dtypes"]["x"] == dtype]
+            assert {result["status"] for result in results} == {"passed"}
+            sizes = {tuple(result["shapes"]["x"]) for result in results}
+            assert {(0,), (1,), (1023,), (1024,), (1025,), (3073,), (3, 1024), ()} < sizes
+            (many,) = [result for result in results if result["why"] == "more than 65535 blocks"]
+            assert many["shapes"]["x"] == [65536 * 32 + 1]
+            assert all({check["set"] for check in result["checks"]} == {0, 1} for result in results)
+
+
+def test_people_get_a_table(three_dtypes: Path) -> None:
+    done = opkit("test", three_dtypes)
+    assert re.search(r"^AddRefreshOp +float16 +0 1 1023 1024 1025 3073 3x1024 scalar 2097153 +9 passed$", done.stdout, re.MULTILINE), (
+        done.stdout
+    )
+    assert done.stdout.splitlines()[-1] == "54 passed"
+    assert list((three_dtypes / "build").glob("test-*")) == []
+
+
+def test_a_wrong_operation_fails_every_case_that_has_elements(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "kernels" / "add_custom.asc", "AscendC::Add(", "AscendC::Sub("):
+        done = opkit("test", three_dtypes, exit_code=4)
+    assert re.search(r"^AddRefreshOp +float32 .* 8 of 9 FAILED$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^  output z, memory set 0: \d+ elements differ", done.stdout, re.MULTILINE)
+    assert re.search(r"^    \[0\] expected \S+, got \S+$", done.stdout, re.MULTILINE)
+    assert "error[OPK0403]: 48 of 54 cases failed" in done.stderr
+
+
+def test_a_kernel_that_forgets_the_tail_fails_only_where_there_is_one(three_dtypes: Path) -> None:
+    # A whole tile each time: right for multiples of the tile, past the tensor for the rest.
+    with edited(three_dtypes / "kernels" / "add_custom.asc", WITH_TAIL, "(void)rest; const uint32_t count = kTile;"):
+        report = opkit_json("test", three_dtypes, exit_code=4)
+    results = [result for result in report["results"] if result["op"] == "AddRefreshOp" and result["dtypes"]["x"] == "float32"]
+    failed = {tuple(result["shapes"]["x"]) for result in results if result["status"] == "failed"}
+    assert failed == {(1,), (1023,), (1025,), (3073,), (), (65536 * 32 + 1,)}
+    (short,) = [result for result in results if result["shapes"]["x"] == [1023]]
+    assert "add_custom" in short["reason"], short
+
+
+def test_an_op_that_does_not_stride_says_that_many_blocks_were_not_tested(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "ops.py", "    strides=True,", "    strides=False,"):
+        done = opkit("test", three_dtypes)
+    assert "skipped: AddRefreshOp" in done.stdout
+    assert "doesn't stride over blocks" in done.stdout
+    assert done.stdout.splitlines()[-1] == "48 passed, 2 skipped"
+
+
+def test_a_package_without_any_reference_is_not_called_right(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "ops.py", "    reference=lambda x, y: x + y,", "    #"):
+        done = opkit("test", three_dtypes, exit_code=4)
+    assert "9 no reference" in done.stdout
+    assert "error[OPK0403]: nothing was compared" in done.stderr
+
+
+def test_a_baseline_without_a_reference_takes_that_of_the_op_it_is_measured_against(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "ops.py", 'refresh="none")', 'refresh="none", reference=None)'):
+        report = opkit_json("test", three_dtypes)
+    assert {result["status"] for result in report["results"]} == {"passed"}
+
+
+def test_a_reference_that_raises_shows_its_line_and_exits_2(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "ops.py", "reference=lambda x, y: x + y,", "reference=lambda x, y: x.reshape(2, 7),"):
+        done = opkit("test", three_dtypes, exit_code=2)
+    assert "the reference of AddRefreshOp fails for x [0], y [0]" in done.stderr
+    assert "ops.py:" in done.stderr
