@@ -1,0 +1,110 @@
+"""opkit itself: builds against CMake by hand, start-up against click, installation, rendering by the number of ops."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.measure import OPKIT, copy_of_sample, in_turns, milliseconds, run, seconds_of
+from benchmarks.row import Row
+from opkit.toolkit import Tool, discover, find_cmake, find_ninja
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["cold_build", "help_page", "pip_install", "rendering", "warm_build"]
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_MANY_OPS = 1000
+
+
+class _ByHand:
+    """What a user of the hand-written project types: configure, build, install."""
+
+    def __init__(self, project: Path, folder: Path) -> None:
+        self.build = folder / "build"
+        self._env = {"ASCEND_HOME_PATH": str(discover(os.environ).home), "CMAKE_GENERATOR": "Ninja"}
+        cmake: Tool = find_cmake(os.environ)
+        self._steps: list[list[str | Path]] = [
+            [cmake.path, "-S", project, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={folder / 'output'}"],
+            [cmake.path, "--build", self.build],
+            [cmake.path, "--install", self.build],
+        ]
+        self._steps[0].append(f"-DCMAKE_MAKE_PROGRAM={find_ninja(os.environ).path}")
+
+    def __call__(self) -> None:
+        for step in self._steps:
+            run(step, env=self._env)
+
+
+def warm_build() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        project = copy_of_sample(Path(folder))
+        by_hand = _ByHand(project, Path(folder) / "hand")
+        ours, peer = in_turns(lambda: run([OPKIT, "build", project]), by_hand, rounds=9)
+        what = "warm opkit build"
+        yield Row(
+            what=what, ours=milliseconds(ours), peer=f"configure + build + install {milliseconds(peer)}", ratio=ours / peer, limit=1.0
+        )
+        yield Row(what=what, ours=milliseconds(ours), peer="100 ms", ratio=ours / 0.1, limit=1.0)
+
+
+def cold_build() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        project = copy_of_sample(Path(folder))
+        by_hand = _ByHand(project, Path(folder) / "hand")
+
+        def ours_cold() -> None:
+            shutil.rmtree(project / "build", ignore_errors=True)
+            shutil.rmtree(project / "output", ignore_errors=True)
+            run([OPKIT, "build", project])
+
+        def peer_cold() -> None:
+            shutil.rmtree(by_hand.build, ignore_errors=True)
+            by_hand()
+
+        ours, peer = in_turns(ours_cold, peer_cold, rounds=3)
+        limit = (peer + 0.2) / peer
+        yield Row(
+            what="cold opkit build", ours=f"{ours:.2f} s", peer=f"cmake by hand {peer:.2f} s, and 200 ms", ratio=ours / peer, limit=limit
+        )
+
+
+def help_page() -> Iterator[Row]:
+    ours, peer = in_turns(lambda: run([OPKIT, "--help"]), lambda: run([sys.executable, "-c", "import click"]), rounds=15)
+    yield Row(what="opkit --help", ours=milliseconds(ours), peer=f"import click {milliseconds(peer)}", ratio=ours / peer, limit=1.5)
+
+
+def pip_install() -> Iterator[Row]:
+    """Cold: a new environment, and no build folder from before. pip's cache of other projects' wheels is the machine's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = Path(folder) / "venv"
+        venv.create(environment, with_pip=True)
+        taken = seconds_of(lambda: run([environment / "bin" / "pip", "install", "--quiet", _CHECKOUT]))
+        yield Row(what="pip install ., cold", ours=f"{taken:.1f} s", peer="90 s", ratio=taken / 90, limit=1.0)
+
+
+def rendering() -> Iterator[Row]:
+    from opkit.codegen import render
+    from opkit.spec import load_package
+
+    with tempfile.TemporaryDirectory() as folder:
+        project = copy_of_sample(Path(folder))
+        spec = (project / "ops.py").read_text(encoding="utf-8")
+        many = [f'add_refresh.replace(type="Add{number}Op")' for number in range(_MANY_OPS)]
+        (project / "many.py").write_text(
+            spec + f'\npackage = Package("many", ops=[{", ".join(many)}], header="many.h")\n', encoding="utf-8"
+        )
+        one, thousand = load_package(project / "ops.py"), load_package(project / "many.py")
+        per_op = statistics.median(seconds_of(lambda: render(one)) for _ in range(5)) / len(one.ops)
+        taken = statistics.median(seconds_of(lambda: render(thousand)) for _ in range(3))
+        what = f"rendering {_MANY_OPS} ops"
+        linear = per_op * _MANY_OPS
+        yield Row(what=what, ours=f"{taken:.2f} s", peer=f"{_MANY_OPS} times one op {linear:.2f} s", ratio=taken / linear)
+        yield Row(what=what, ours=f"{taken:.2f} s", peer="5 s", ratio=taken / 5, limit=1.0)
