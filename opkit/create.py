@@ -1,4 +1,4 @@
-"""A new project on disk: staged beside its place, complete with its generated files, and renamed into it, so that a failure leaves nothing.
+"""A new project on disk: staged at its place, complete with its generated files, and renamed into it, so that a failure leaves nothing.
 
 It is its own room because it is the one arrow that needs both the templates of a project and the spec that comes of them.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opkit import resources
@@ -20,11 +22,13 @@ __all__ = ["create_project", "kernels_offered", "op_type_of"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = re.compile(r"[a-z0-9]+")
+# The kernels that ship with opkit, each with the dtypes whose vector instructions it uses: Add knows no others.
+_KERNELS = {"add_custom": ("float32", "float16", "int32")}
 
 
 def kernels_offered() -> tuple[str, ...]:
     """The names that `--kernel` takes: the kernels that ship with opkit."""
-    return tuple(sorted(file.stem for file in resources.kernels().glob("*.asc")))
+    return tuple(sorted(_KERNELS))
 
 
 def op_type_of(name: str) -> str:
@@ -44,18 +48,41 @@ def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
         msg = f"{folder} is not empty" if folder.is_dir() else f"{folder} is a file"
         raise FolderNotEmptyError(msg, help="name another folder with --dir, or empty this one")
     with guard_writing(folder):
-        make_folders(folder.parent)
-        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
-            _fill(staged, project)
-            # mkdtemp makes it for its owner alone; a project is a folder like any other.
-            staged.chmod(0o755)
-            # Onto an empty folder too: rename replaces one.
-            staged.rename(folder)
-        except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
+        if folder.exists():
+            with _staged(folder) as staged:
+                _fill(staged, project)
+                _move_entries(staged, folder)
+        else:
+            make_folders(folder.parent)
+            with _staged(folder.parent) as staged:
+                _fill(staged, project)
+                # mkdtemp makes it for its owner alone; a project is a folder like any other.
+                staged.chmod(0o755)
+                staged.rename(folder)
     return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()))
+
+
+@contextmanager
+def _staged(place: Path) -> Iterator[Path]:
+    staged = Path(tempfile.mkdtemp(prefix=".opkit-new-", dir=place))
+    try:
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _move_entries(staged: Path, folder: Path) -> None:
+    """Not a rename of the whole: whoever stands in the folder would be left in one that is gone."""
+    moved: list[Path] = []
+    try:
+        for entry in sorted(staged.iterdir()):
+            moved.append(folder / entry.name)
+            entry.rename(folder / entry.name)
+    except BaseException:
+        for path in moved:
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        raise
 
 
 def _check(project: NewProject) -> None:
@@ -68,9 +95,14 @@ def _check(project: NewProject) -> None:
     if unknown or not project.dtypes:
         msg = f"no such dtype: {unknown[0]}" if unknown else "an op needs a dtype"
         raise UsageError(msg, help="for instance --dtype float32")
-    if Path(project.kernel).stem not in kernels_offered():
-        msg = f"opkit has no kernel {Path(project.kernel).stem}"
+    kernel = Path(project.kernel).stem
+    if kernel not in _KERNELS:
+        msg = f"opkit has no kernel {kernel}"
         raise UsageError(msg, help=f"one of: {', '.join(kernels_offered())}")
+    refused = [dtype for dtype in project.dtypes if (known := find_dtype(dtype)) is not None and known.name not in _KERNELS[kernel]]
+    if refused:
+        msg = f"the kernel {kernel} can't compute in {refused[0]}"
+        raise UsageError(msg, help=f"--dtype takes, any number of times: {', '.join(_KERNELS[kernel])}")
 
 
 def _fill(staged: Path, project: NewProject) -> None:

@@ -39,10 +39,6 @@ class Finished(NamedTuple):
         return self.exit == 0 and not self.timed_out
 
     @property
-    def lines(self) -> list[str]:
-        return self.stdout.splitlines()
-
-    @property
     def shell_exit(self) -> int:
         """The exit as a shell would give it: 128 + signal for a child that a signal ended."""
         return self.exit if self.exit >= 0 else 128 - self.exit

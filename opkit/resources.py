@@ -6,7 +6,6 @@ beside it; the built simulator is then in site-packages, where CMake installed i
 
 from __future__ import annotations
 
-import sysconfig
 from pathlib import Path
 
 __all__ = ["bundled_toolkit", "kernels", "simulator_source", "templates"]
@@ -29,9 +28,14 @@ def simulator_source() -> Path:
 
 def bundled_toolkit() -> Path | None:
     """Gives the toolkit folder of the host simulator, or None in a checkout that was never installed."""
-    candidates = [_PACKAGE / "_data" / "toolkit"]
+    bundled = _PACKAGE / "_data" / "toolkit"
+    if (bundled / "lib64").is_dir():
+        return bundled
+    # Only here: what a wheel's every command would pay 5 ms for.
+    import sysconfig
+
     # An editable install: the package is the checkout, what CMake installed is below the environment's own site-packages.
-    candidates += [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
+    candidates = [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
     return next((folder for folder in candidates if (folder / "lib64").is_dir()), None)
 
 

@@ -40,6 +40,7 @@ class Tiny:
         self.toolkit = toolkit
         self.files = dict(_FILES)
         self.loads = 0
+        self.name = "tiny"
         root.mkdir(parents=True)
         self.say("0")
 
@@ -58,7 +59,9 @@ class Tiny:
 
     def load(self, ops_py: Path) -> SimpleNamespace:
         self.loads += 1
-        return SimpleNamespace(name="tiny", ops=[SimpleNamespace(type="Tiny")], sources=(ops_py,), kernel_files=(), text=ops_py.read_text())
+        return SimpleNamespace(
+            name=self.name, ops=[SimpleNamespace(type="Tiny")], sources=(ops_py,), kernel_files=(), text=ops_py.read_text()
+        )
 
     def render(self, package: SimpleNamespace) -> FileSet:
         return FileSet(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opkit.build.project import Project
-from opkit.build.steps import Built, build, clean, find_built
+from opkit.build.scratch import scratch_folder
+from opkit.build.steps import Built, build, clean, find_built, held
 
-__all__ = ["Built", "Project", "build", "clean", "find_built"]
+__all__ = ["Built", "Project", "build", "clean", "find_built", "held", "scratch_folder"]

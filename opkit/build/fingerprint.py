@@ -30,6 +30,7 @@ _VARIABLES = (
 )
 # DESTDIR would send the installation elsewhere, the others contradict what opkit passes or translate what it reads.
 _REMOVED = (
+    "ASCEND_HOME_PATH",
     "DESTDIR",
     "CMAKE_GENERATOR",
     "CMAKE_GENERATOR_INSTANCE",

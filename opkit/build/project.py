@@ -56,6 +56,11 @@ class Project(NamedTuple):
         return cls.at(path, build_dir=build_dir, output=output)
 
     @property
+    def has_own_output(self) -> bool:
+        """Whether the output is where it is unless the user names another folder, which may be someone else's."""
+        return self.output == self.root / "output"
+
+    @property
     def ops_py(self) -> Path:
         return self.root / "ops.py"
 

@@ -6,7 +6,17 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from opkit.deliverable import MANIFEST, BuiltAgainst, Manifest, ManifestFile, OppRoot, library_folder, mode_of
+from opkit.deliverable import (
+    MANIFEST,
+    BuiltAgainst,
+    Manifest,
+    ManifestFile,
+    OppRoot,
+    library_folder,
+    mode_of,
+    require_free,
+    require_own,
+)
 from opkit.errors import BuildError, DeliverableError
 from opkit.files import copy_whole, digest_of, guard_writing, make_folders, remove_empty_folders, write_whole
 
@@ -15,9 +25,10 @@ if TYPE_CHECKING:
     from opkit.build.state import Rendered
     from opkit.toolkit import Toolkit
 
-__all__ = ["probe", "publish", "withdraw"]
+__all__ = ["probe", "publish", "require_output", "require_unclaimed", "withdraw"]
 
-_HELP = "name a folder that can be written with --output DIR"
+_OPTION = "--output"
+_HELP = f"name a folder that can be written with {_OPTION} DIR"
 
 
 def probe(output: Path) -> None:
@@ -33,13 +44,26 @@ def probe(output: Path) -> None:
                     folder.rmdir()
 
 
+def require_output(project: Project, package: str) -> None:
+    """Raises UsageError for an output folder that holds another package. The project's own folder is its own, also under a new name."""
+    if not project.has_own_output:
+        with suppress(DeliverableError):
+            require_own(project.output, package, option=_OPTION)
+
+
+def require_unclaimed(project: Project, stage: Path) -> None:
+    """Raises UsageError if a staged file would take the place of one that no readable manifest names."""
+    if not project.has_own_output and not _previous(project.output):
+        require_free(project.output, _staged(stage), option=_OPTION)
+
+
 def publish(stage: Path, project: Project, rendered: Rendered, toolkit: Toolkit) -> OppRoot:
     """Raises BuildError if the project installs no op library, UnwritableError if the disk refuses."""
     from opkit import __version__
 
-    staged = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
+    staged = _staged(stage)
     folder = library_folder(toolkit.arch)
-    if not any(path.suffix == ".so" and PurePosixPath(path).parent == folder for path in staged):
+    if not any(path.suffix == ".so" and path.parent == folder for path in staged):
         msg = "the project installs no op library"
         raise BuildError(msg, because=f"nothing ends in .so in {folder}, where GE looks for one", help=f"the full log is {project.log}")
     output = project.output
@@ -47,9 +71,7 @@ def publish(stage: Path, project: Project, rendered: Rendered, toolkit: Toolkit)
         opkit=__version__,
         package=rendered.package,
         ops=rendered.ops,
-        files=tuple(
-            ManifestFile(path=PurePosixPath(path), sha256=digest_of(stage / path), size=(stage / path).stat().st_size) for path in staged
-        ),
+        files=tuple(ManifestFile(path=path, sha256=digest_of(stage / path), size=(stage / path).stat().st_size) for path in staged),
         built_against=BuiltAgainst(kind=toolkit.kind.value, version=toolkit.version, abi=toolkit.abi, arch=toolkit.arch),
     )
     with guard_writing(output, help=_HELP):
@@ -74,6 +96,10 @@ def withdraw(output: Path) -> bool:
         (output / MANIFEST).unlink()
         remove_empty_folders(output, upto=output.parent)
     return True
+
+
+def _staged(stage: Path) -> list[PurePosixPath]:
+    return sorted(PurePosixPath(path.relative_to(stage)) for path in stage.rglob("*") if path.is_file())
 
 
 def _previous(output: Path) -> tuple[ManifestFile, ...]:

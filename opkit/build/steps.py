@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +14,7 @@ from opkit.build.fingerprint import differences, fingerprint
 from opkit.build.folder import claim, empty
 from opkit.build.lock import LOCK, locked
 from opkit.build.project import LOG, Project
-from opkit.build.publish import probe, publish, withdraw
+from opkit.build.publish import probe, publish, require_output, require_unclaimed, withdraw
 from opkit.build.state import STATE, Rendered, State, digest, stat_of, stats_of
 from opkit.console import console
 from opkit.deliverable import MANIFEST, OppRoot
@@ -25,7 +25,7 @@ from opkit.toolkit import Toolkit, find_cmake, find_compiler, find_ninja
 if TYPE_CHECKING:
     from opkit.spec import Package
 
-__all__ = ["Built", "build", "clean", "find_built"]
+__all__ = ["Built", "build", "clean", "find_built", "held"]
 
 _CMAKE_FILES = ("CMakeCache.txt", "build.ninja", "cmake_install.cmake")
 _STAGE = "opkit-stage"
@@ -56,24 +56,42 @@ def build(  # noqa: PLR0913 - each is one independent wish
     """Brings output/ up to date.
 
     With `package` the spec isn't loaded from ops.py, which needn't exist: a variant is built in a folder of its own.
-    Raises SpecErrors, EditedFileError, BuildError, BusyError, UnwritableError, or a MachineError for a tool that is missing.
+    Raises SpecErrors, EditedFileError, BuildError, BusyError, UnwritableError, UsageError for an output folder that holds something else,
+    or a MachineError for a tool that is missing.
     """
+    with held(project, toolkit, environ, package=package, is_forced=is_forced, jobs=jobs, wait=wait) as built:
+        return built
+
+
+@contextmanager
+def held(  # noqa: PLR0913 - as `build`
+    project: Project,
+    toolkit: Toolkit,
+    environ: Mapping[str, str],
+    *,
+    package: Package | None = None,
+    is_forced: bool = False,
+    jobs: int | None = None,
+    wait: float = 60.0,
+) -> Iterator[Built]:
+    """As `build`, and keeps every other opkit out of the build folder until the end: a program of it runs meanwhile."""
     started = time.monotonic()
-    with locked(project, wait=wait) as lock, closing(Driver(project, environ, lock)) as driver:
-        state = State() if is_forced else State.read(project.build_dir)
-        run = _Run(project, toolkit, environ, driver, state)
-        run.render(package)
-        run.configure()
-        run.compile(jobs)
-        opp_root = run.install()
-    return Built(
-        project=project,
-        package=opp_root.manifest.package,
-        opp_root=opp_root,
-        program=_program(project, opp_root),
-        steps=tuple(run.steps),
-        seconds=time.monotonic() - started,
-    )
+    with locked(project, wait=wait) as lock:
+        with closing(Driver(project, environ, lock)) as driver:
+            known = State.read(project.build_dir)
+            run = _Run(project, toolkit, environ, driver, State(output=known.output) if is_forced else known)
+            run.render(package)
+            run.configure()
+            run.compile(jobs)
+            opp_root = run.install()
+        yield Built(
+            project=project,
+            package=opp_root.manifest.package,
+            opp_root=opp_root,
+            program=_program(project, opp_root),
+            steps=tuple(run.steps),
+            seconds=time.monotonic() - started,
+        )
 
 
 def find_built(project: Project) -> Built:
@@ -129,6 +147,7 @@ class _Run:
         rendered, is_changed = _rendered(self._project, package)
         if is_changed:
             self.steps.append("rendered")
+        require_output(self._project, rendered.package)
         self._keep(self._state._replace(rendered=rendered))
 
     def configure(self) -> None:
@@ -146,7 +165,7 @@ class _Run:
         _require_headers(self._toolkit)
         cmake, ninja = find_cmake(self._environ).path, find_ninja(self._environ).path
         probe(project.output)
-        self._keep(State(rendered=state.rendered))
+        self._keep(State(rendered=state.rendered, output=state.output))
         with guard_writing(project.build_dir):
             empty(project.build_dir, keep=(LOCK, LOG, STATE))
         console.step("Configuring", project.shown(project.build_dir))
@@ -186,13 +205,18 @@ class _Run:
             if stage.exists():
                 shutil.rmtree(stage)
         self._driver.install(Path(state.cmake), stage)
+        require_output(project, state.rendered.package)
+        if state.output != str(project.output):
+            require_unclaimed(project, stage)
+        # Noted first: what an interrupted build leaves there is still this project's.
+        self._keep(state._replace(output=str(project.output), installed={}))
         opp_root = publish(stage, project, state.rendered, self._toolkit)
         with guard_writing(stage):
             shutil.rmtree(stage)
         self.steps.append("installed")
         console.step("Installed", project.shown(project.output))
         names = [MANIFEST, *(str(file.path) for file in opp_root.manifest.files)]
-        self._keep(state._replace(ninja_log=ninja_log, output=str(project.output), installed=stats_of(project.output, names)))
+        self._keep(self._state._replace(ninja_log=ninja_log, installed=stats_of(project.output, names)))
         return opp_root
 
     def _keep(self, state: State) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.build import Project, build
+from opkit.build import Project, held
 from opkit.cli.build import report as report_build
 from opkit.cli.common import output_options, project_options, toolkit_option
 from opkit.console import Progress, console
@@ -90,10 +90,10 @@ def command(  # noqa: PLR0913 - one argument an option
     package = load_package(project.ops_py)
     request = BenchRequest(iters=iters, warmup=warmup, repeat=repeat, shapes=shapes, dtypes=dtypes, device=device)
     plan = plan_of(package, request)
-    built = build(project, toolkit, environ)
-    report_build(built)
-    with _relay(steps=repeat * len(plan.ops)) as relay:
-        report = measure(package, built, Host(toolkit=toolkit, environ=environ), request, relay)
+    with held(project, toolkit, environ) as built:
+        report_build(built)
+        with _relay(steps=repeat * len(plan.ops)) as relay:
+            report = measure(package, built, Host(toolkit=toolkit, environ=environ), request, relay)
     _show(report)
     console.document(report.to_json())
     if report.passed:
@@ -157,8 +157,8 @@ def _show(report: BenchReport) -> None:
         _print(render_table(head, rows), is_error=False)
     if report.speedup is None:
         return
-    if report.analysis is None:
-        _print("no analysis: the runtime wrote no task records (only the host simulator does)", is_error=False)
+    if isinstance(report.analysis, str):
+        _print(f"no analysis: {report.analysis}", is_error=False)
         return
     head, rows = report.sources()
     _print(render_table(head, rows, title="Where the extra time goes, per run:"), is_error=False)

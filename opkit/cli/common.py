@@ -13,7 +13,7 @@ from opkit.build import Project, find_built
 from opkit.console import console
 from opkit.deliverable import LIBRARY, root_above
 from opkit.errors import UsageError
-from opkit.toolkit import Toolkit, discover, process_environment
+from opkit.toolkit import Origin, Toolkit, discover, process_environment
 
 __all__ = ["announce", "opp_roots", "output_options", "project_options", "toolkit_option", "wait_option"]
 
@@ -91,7 +91,7 @@ def _opp_root(folder: Path) -> Path:
 
 
 def announce(toolkit: Toolkit) -> None:
-    if toolkit.reason.startswith("using"):
+    if toolkit.origin is Origin.BUNDLED:
         console.say(toolkit.reason)
     else:
         console.detail(f"toolkit {toolkit.home} ({toolkit.reason}): {toolkit.label}")

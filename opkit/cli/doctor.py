@@ -24,7 +24,7 @@ def command(project: str | None, build_dir: str | None, output: str | None, tool
 
     Exits 3 if something would; a warning doesn't change the exit.
     """
-    from opkit.run.doctor import Status, examine
+    from opkit.run import Status, examine
 
     findings = examine(process_environment(), project=_project(project, build_dir, output), option=toolkit)
     styles = {Status.OK: ("green",), Status.WARN: ("yellow", "bold"), Status.FAIL: ("red", "bold")}

@@ -31,8 +31,7 @@ def command(toolkit: Toolkit, environ: Mapping[str, str], project: str, opp: tup
     sh:    eval "$(opkit env)"
     fish:  opkit env --shell fish | source
     """
-    from opkit.run.environment import CHANGED, activate
-    from opkit.run.shell import lines_for
+    from opkit.run import CHANGED, activate, lines_for
 
     roots = opp_roots(None if opp else project, opp)
     environment = activate(toolkit, roots, environ)

@@ -27,7 +27,7 @@ def command(project: str | None, opp: tuple[str, ...], toolkit: str | None, argv
     Before the command has started, opkit exits 125 for a failure of its own, 126 for a command that can't be executed
     and 127 for one that isn't there.
     """
-    from opkit.run.environment import activate
+    from opkit.run import activate
 
     environ = process_environment()
     found = discover(environ, option=toolkit, cwd=Path.cwd())

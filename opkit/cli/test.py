@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.build import Project, build
+from opkit.build import Project, held
 from opkit.cli.build import report as report_build
 from opkit.cli.common import output_options, project_options, toolkit_option
 from opkit.console import console
@@ -30,11 +30,12 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
     from opkit.testing import GoldenReport, plans_of, run_tests
 
     package = load_package(project.ops_py)
-    built = build(project, toolkit, environ)
-    report_build(built)
     host = Host(toolkit=toolkit, environ=environ)
-    console.step("Testing", f"{sum(1 for op in package.ops for _ in plans_of(package, op))} cases")
-    report = GoldenReport(machine=machine_of(host, device=device), results=run_tests(package, built, host, _Relay(), device=device))
+    with held(project, toolkit, environ) as built:
+        report_build(built)
+        console.step("Testing", f"{sum(1 for op in package.ops for _ in plans_of(package, op))} cases")
+        results = run_tests(package, built, host, _Relay(), device=device)
+    report = GoldenReport(machine=machine_of(host, device=device), results=results)
     head, rows = report.table()
     console.data(render_table(head, rows))
     for line in report.details():

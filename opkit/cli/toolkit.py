@@ -34,8 +34,7 @@ def path(toolkit: Toolkit, environ: Mapping[str, str]) -> None:  # noqa: ARG001 
 @output_options
 def env(toolkit: Toolkit, environ: Mapping[str, str], shell: str) -> None:
     """Print the lines that activate the toolkit alone in the current shell."""
-    from opkit.run.environment import HOME, LIBRARIES, activate
-    from opkit.run.shell import lines_for
+    from opkit.run import HOME, LIBRARIES, activate, lines_for
 
     console.data("\n".join(lines_for(shell, toolkit, [], environ)))
     environment = activate(toolkit, [], environ)

@@ -11,12 +11,10 @@ import attrs
 from opkit.codegen.expressions import ArgStatements, BlockStatements
 from opkit.codegen.literals import cmake_string, cpp_bool, cpp_float, cpp_int, cpp_string
 from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules
-from opkit.deliverable.layout import include_folder, library_folder
-from opkit.spec import DTYPES, Attr, AttrType, DType, Input, Kernel, KernelParam, Op, Output, Package, Refresh
+from opkit.layout import include_folder, library_folder
+from opkit.spec import DTYPES, MAX_BLOCKS, Attr, AttrType, DType, Input, Kernel, KernelParam, Op, Output, Package, Refresh
 
 __all__ = ["PackageContext", "context_of"]
-
-MAX_BLOCKS = 65535
 
 
 @attrs.frozen(kw_only=True)
@@ -134,6 +132,7 @@ class PackageContext:
     library_folder: str
     include_folder: str
     dtypes: tuple[DType, ...]
+    max_blocks: int
     protos: tuple[ProtoContext, ...]
     kernels: tuple[KernelContext, ...]
     kernel_files: tuple[KernelFileContext, ...]
@@ -162,6 +161,7 @@ def context_of(package: Package) -> PackageContext:
         include_folder=str(include_folder()),
         header_guard=re.sub(r"[^A-Z0-9]", "_", package.stem.upper()),
         dtypes=tuple(DTYPES.values()),
+        max_blocks=MAX_BLOCKS,
         protos=tuple(ProtoContext(type=op.type, lines=tuple(_proto_lines(op))) for op in package.ops),
         kernels=_kernels(package, structs),
         kernel_files=tuple(

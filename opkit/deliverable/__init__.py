@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from opkit.deliverable.layout import LIBRARY, MANIFEST, OS, include_folder, library_folder, mode_of, root_above
+from opkit.deliverable.claim import require_free, require_own
 from opkit.deliverable.manifest import BuiltAgainst, Manifest, ManifestFile, OppRoot
+from opkit.layout import LIBRARY, MANIFEST, OS, include_folder, library_folder, mode_of, root_above
 
 __all__ = [
     "LIBRARY",
@@ -16,5 +17,7 @@ __all__ = [
     "include_folder",
     "library_folder",
     "mode_of",
+    "require_free",
+    "require_own",
     "root_above",
 ]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from opkit.deliverable.layout import MANIFEST
 from opkit.errors import DeliverableError
 from opkit.files import digest_of, write_whole
+from opkit.layout import MANIFEST
 
 __all__ = ["BuiltAgainst", "Manifest", "ManifestFile", "OppRoot"]
 

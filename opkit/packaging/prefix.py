@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from opkit.deliverable import MANIFEST, Manifest, ManifestFile, OppRoot, mode_of
+from opkit.deliverable import MANIFEST, OppRoot, mode_of, require_free, require_own
 from opkit.errors import DeliverableError, UsageError
 from opkit.files import copy_whole, guard_writing, make_folders, remove_empty_folders
 
 __all__ = ["install"]
+
+_OPTION = "--prefix"
+_KEPT = ".opkit-kept"
 
 
 def install(source: OppRoot, prefix: Path) -> OppRoot:
@@ -27,25 +32,29 @@ def install(source: OppRoot, prefix: Path) -> OppRoot:
     if violations:
         msg = f"{source.path} isn't what was built"
         raise DeliverableError(msg, because="; ".join(violations), help="opkit build --force")
-    previous = _previous(source.manifest, target)
+    paths = [file.path for file in source.manifest.files]
+    previous = require_own(target, source.manifest.package, option=_OPTION)
+    if previous is None:
+        require_free(target, paths, option=_OPTION)
+    stale = {file.path for file in previous or ()} - {*paths}
     stage = target / f".opkit-install.{os.getpid()}"
     made: list[Path] = []
     is_done = False
-    with guard_writing(target, help="name a folder that can be written with --prefix DIR"):
+    with guard_writing(target, help=f"name a folder that can be written with {_OPTION} DIR"):
         try:
             made = make_folders(target)
             _stage(source, stage)
-            made += _place(source.manifest, stage, target)
-            for path in {file.path for file in previous} - {file.path for file in source.manifest.files}:
-                (target / path).unlink(missing_ok=True)
-                remove_empty_folders((target / path).parent, upto=target)
+            for path in paths:
+                made += make_folders((target / path).parent)
+            _exchange(stage, target, new=[*paths, PurePosixPath(MANIFEST)], stale=sorted(stale))
             is_done = True
         finally:
             shutil.rmtree(stage, ignore_errors=True)
-            if not is_done:
-                for folder in reversed(made):
-                    with suppress(OSError):
-                        folder.rmdir()
+            for folder in reversed([] if is_done else made):
+                with suppress(OSError):
+                    folder.rmdir()
+        for path in stale:
+            remove_empty_folders((target / path).parent, upto=target)
     return OppRoot(path=target, manifest=source.manifest)
 
 
@@ -60,37 +69,51 @@ def _stage(source: OppRoot, stage: Path) -> None:
         raise DeliverableError(msg, because="; ".join(broken))
 
 
-def _place(manifest: Manifest, stage: Path, target: Path) -> list[Path]:
-    made = []
-    for path in [*(file.path for file in manifest.files), PurePosixPath(MANIFEST)]:
-        made += make_folders((target / path).parent)
-        (stage / path).replace(target / path)
-    return made
+def _exchange(stage: Path, target: Path, *, new: Sequence[PurePosixPath], stale: Sequence[PurePosixPath]) -> None:
+    """Puts the `new` files in the place of the old and takes the `stale` away; if that fails at one, the others are put back.
+
+    Each file is whole at every moment. A kill between two renames can't be undone: the manifest is the last of `new`, so that
+    `Manifest.violations` then names what doesn't belong together, and installing again mends it.
+    """
+    kept = stage / _KEPT
+    replaced: list[PurePosixPath] = []
+    added: list[PurePosixPath] = []
+    for path in (*new, *stale):
+        if (target / path).is_dir() and not (target / path).is_symlink():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target / path))
+    try:
+        for path in stale:
+            if (target / path).exists():
+                make_folders((kept / path).parent)
+                replaced.append(path)
+                (target / path).replace(kept / path)
+        for path in new:
+            if (target / path).exists():
+                make_folders((kept / path).parent)
+                # A copy, not a rename: there is no moment without the file.
+                shutil.copy2(target / path, kept / path)
+                replaced.append(path)
+            else:
+                added.append(path)
+            (stage / path).replace(target / path)
+    except BaseException:
+        for path in replaced:
+            with suppress(OSError):
+                (kept / path).replace(target / path)
+        for path in added:
+            with suppress(OSError):
+                (target / path).unlink(missing_ok=True)
+        raise
 
 
 def _require_listable(target: Path) -> None:
     if os.pathsep in str(target):
-        msg = f"--prefix {target} isn't one folder"
+        msg = f"{_OPTION} {target} isn't one folder"
         because = "it holds a ':', which separates the folders of ASCEND_CUSTOM_OPP_PATH"
         raise UsageError(msg, because=because, help="name one folder")
 
 
 def _require_apart(source: Path, target: Path) -> None:
     if target.resolve() == source.resolve():
-        msg = f"--prefix {target} is the output folder itself"
+        msg = f"{_OPTION} {target} is the output folder itself"
         raise UsageError(msg, help="name another folder, or use the output folder as it is: opkit env")
-
-
-def _previous(manifest: Manifest, target: Path) -> tuple[ManifestFile, ...]:
-    """The files of an earlier installation of the same package. Raises UsageError for another package's and for files of nobody."""
-    installed = Manifest.read(target)
-    if installed is not None and installed.package != manifest.package:
-        msg = f"--prefix {target} holds the package {installed.package}"
-        raise UsageError(msg, because="an OPP root of opkit holds one package", help=f"name a folder for {manifest.package} alone")
-    if installed is not None:
-        return installed.files
-    in_the_way = [str(file.path) for file in manifest.files if (target / file.path).exists()]
-    if in_the_way:
-        msg = f"--prefix {target} holds files that opkit didn't install"
-        raise UsageError(msg, because=", ".join(in_the_way), help="remove them, or name another folder")
-    return ()

@@ -9,37 +9,34 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from opkit.run.arrays import Array, Tolerance, random_input, tolerance_of
     from opkit.run.benchmark import BenchRequest, measure, plan_of
-    from opkit.run.breakdown import Source, TimedRuns, attribute
-    from opkit.run.case import AttrItem, AttrValue, Case, CaseWriter, OutputItem, TensorItem, read_case
-    from opkit.run.environment import activate, prepended
+    from opkit.run.case import AttrValue, Case, CaseWriter
+    from opkit.run.doctor import Status, examine
+    from opkit.run.environment import CHANGED, HOME, LIBRARIES, activate
     from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of
     from opkit.run.machine import Host, Machine, machine_of
-    from opkit.run.records import TaskRecord, read_records
     from opkit.run.report import BenchReport, check_json, check_lines
-    from opkit.run.session import Check, Listener, Mismatch, SessionCase, SessionReport, SessionRequest, run_session
-    from opkit.run.statistics import Speedup, speedup_of
+    from opkit.run.session import Check, Listener, SessionCase, SessionRequest, run_session
+    from opkit.run.shell import lines_for
     from opkit.run.table import render_table
 
 _MODULES = {
-    "arrays": ("Array", "Tolerance", "random_input", "tolerance_of"),
     "benchmark": ("BenchRequest", "measure", "plan_of"),
-    "breakdown": ("Source", "TimedRuns", "attribute"),
-    "case": ("AttrItem", "AttrValue", "Case", "CaseWriter", "OutputItem", "TensorItem", "read_case"),
-    "environment": ("activate", "prepended"),
+    "case": ("AttrValue", "Case", "CaseWriter"),
+    "doctor": ("Status", "examine"),
+    "environment": ("CHANGED", "HOME", "LIBRARIES", "activate"),
     "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of"),
     "machine": ("Host", "Machine", "machine_of"),
-    "records": ("TaskRecord", "read_records"),
     "report": ("BenchReport", "check_json", "check_lines"),
-    "session": ("Check", "Listener", "Mismatch", "SessionCase", "SessionReport", "SessionRequest", "run_session"),
-    "statistics": ("Speedup", "speedup_of"),
+    "session": ("Check", "Listener", "SessionCase", "SessionRequest", "run_session"),
+    "shell": ("lines_for",),
     "table": ("render_table",),
 }
 
 __all__ = [
-    "Array",
-    "AttrItem",
+    "CHANGED",
+    "HOME",
+    "LIBRARIES",
     "AttrValue",
     "BenchReport",
     "BenchRequest",
@@ -50,35 +47,22 @@ __all__ = [
     "Host",
     "Listener",
     "Machine",
-    "Mismatch",
-    "OutputItem",
     "SessionCase",
-    "SessionReport",
     "SessionRequest",
-    "Source",
-    "Speedup",
-    "TaskRecord",
-    "TensorItem",
-    "TimedRuns",
-    "Tolerance",
+    "Status",
     "activate",
-    "attribute",
     "build_case",
     "check_json",
     "check_lines",
+    "examine",
+    "lines_for",
     "machine_of",
     "make_inputs",
     "measure",
     "plan_of",
-    "prepended",
-    "random_input",
-    "read_case",
-    "read_records",
     "reference_of",
     "render_table",
     "run_session",
-    "speedup_of",
-    "tolerance_of",
 ]
 
 

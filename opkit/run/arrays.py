@@ -7,6 +7,7 @@ it is.
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -18,7 +19,9 @@ from opkit.spec import find_dtype
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Array", "Tolerance", "is_bfloat16", "load", "numpy_dtype", "random_input", "save", "tolerance_of"]
+    from opkit.spec import DType
+
+__all__ = ["Array", "Tolerance", "is_bfloat16", "numpy_dtype", "random_input", "save", "tolerance_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -32,19 +35,7 @@ class Tolerance:
     rtol: float
     atol: float
 
-    @property
-    def is_exact(self) -> bool:
-        return self.rtol == 0 and self.atol == 0
 
-
-_EXACT = Tolerance(rtol=0.0, atol=0.0)
-# Each rtol is a little more than one unit in the last place (2**-10 for float16, 2**-7 for bfloat16) where the hardware rounds once;
-# float32 leaves room for a sum in another order. The atol covers results near zero.
-_TOLERANCES = {
-    "float16": Tolerance(rtol=1e-3, atol=1e-5),
-    "bfloat16": Tolerance(rtol=8e-3, atol=1e-5),
-    "float32": Tolerance(rtol=1e-5, atol=1e-8),
-}
 # Small enough that a sum or a difference of two values stays in range: what happens on overflow is the kernel's own affair, not a test's
 # default.
 _INTEGER_LIMITS = {"int8": (-50, 50), "uint8": (0, 100), "int32": (-1_000_000, 1_000_000), "int64": (-1_000_000, 1_000_000)}
@@ -52,11 +43,7 @@ _INTEGER_LIMITS = {"int8": (-50, 50), "uint8": (0, 100), "int32": (-1_000_000, 1
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Gives the in-memory dtype; raises ValueError for a name that no spec may use."""
-    dtype = find_dtype(name)
-    if dtype is None:
-        msg = f"no such dtype: {name!r}"
-        raise ValueError(msg)
-    return dtype.numpy()
+    return _known(name).numpy()
 
 
 def is_bfloat16(dtype: np.dtype[Any]) -> bool:
@@ -65,7 +52,16 @@ def is_bfloat16(dtype: np.dtype[Any]) -> bool:
 
 def tolerance_of(dtype: str) -> Tolerance:
     """Gives the default of a dtype: exact for integers and bool."""
-    return _TOLERANCES.get(dtype, _EXACT)
+    known = _known(dtype)
+    return Tolerance(rtol=known.rtol, atol=known.atol)
+
+
+def _known(name: str) -> DType:
+    dtype = find_dtype(name)
+    if dtype is None:
+        msg = f"no such dtype: {name!r}"
+        raise ValueError(msg)
+    return dtype
 
 
 def save(path: Path, array: Array) -> None:
@@ -78,11 +74,6 @@ def save(path: Path, array: Array) -> None:
         np.lib.format.write_array(file, little, version=(1, 0), allow_pickle=False)
 
 
-def load(path: Path, dtype: str) -> Array:
-    array: Array = np.load(path, allow_pickle=False)
-    return array.view(numpy_dtype(dtype)) if dtype == "bfloat16" else array
-
-
 def random_input(port: str, dtype: str, shape: tuple[int, ...], *, seed: int) -> Array:
     """Gives the same bytes for the same port, dtype, shape and seed on every machine: PCG64's raw stream, no library distribution.
 
@@ -90,7 +81,7 @@ def random_input(port: str, dtype: str, shape: tuple[int, ...], *, seed: int) ->
     """
     name = hashlib.sha256(port.encode()).digest()
     generator = np.random.PCG64(np.random.SeedSequence([seed, int.from_bytes(name[:4], "little")]))
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     raw = generator.random_raw((count + 1) // 2).view("<u4")[:count]
     wanted = numpy_dtype(dtype)
     if wanted.kind == "b":

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from opkit.build import scratch_folder
 from opkit.errors import UsageError
+from opkit.files import guard_writing
 from opkit.run.breakdown import attribute
 from opkit.run.case import CaseWriter
 from opkit.run.environment import activate
-from opkit.run.expectation import build_case, make_inputs, reference_of
+from opkit.run.expectation import build_case, make_inputs, reference_of, require_memory
 from opkit.run.machine import machine_of
-from opkit.run.records import read_records
+from opkit.run.records import RecordError, read_records
 from opkit.run.report import BenchReport
 from opkit.run.session import Listener, SessionReport, SessionRequest, run_session
 from opkit.run.statistics import speedup_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from opkit.build import Built
     from opkit.run.breakdown import Source
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BenchRequest", "Plan", "measure", "plan_of"]
 
-_SEED = 20240229
 _RECORDS = "OPKIT_SIM_TASK_RECORDS"
 
 
@@ -63,15 +63,19 @@ class Plan:
 
 
 def plan_of(package: Package, request: BenchRequest) -> Plan:
-    """Raises UsageError for a spec without a benchmark and for shapes or dtypes that its op can't have."""
+    """Raises UsageError for a spec without a benchmark and for shapes or dtypes that its op can't have, MachineError for tensors that this
+    computer can't hold.
+    """
     benchmark = package.benchmark
     if benchmark is None:
         msg = f"the spec of {package.name} has no benchmark"
         raise UsageError(msg, where=str(package.where), help="add benchmark=Benchmark(op, baseline=…, shapes={…}) to the Package")
+    shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark.op, request.dtypes)
+    require_memory(benchmark.op, shapes, combo.ports)
     return Plan(
         benchmark=benchmark,
-        shapes=_shapes(benchmark, request.shapes),
-        combo=_combo(benchmark.op, request.dtypes),
+        shapes=shapes,
+        combo=combo,
         reference=reference_of(package, benchmark.op),
     )
 
@@ -79,12 +83,11 @@ def plan_of(package: Package, request: BenchRequest) -> Plan:
 def measure(package: Package, built: Built, host: Host, request: BenchRequest, listener: Listener) -> BenchReport:
     """Runs the benchmark and gives its report, wrong results included.
 
-    Inputs and expectations are written below the build folder and removed afterwards. Raises what `plan_of`, `build_case` and `run_session`
-    raise.
+    The caller holds the build folder; inputs and expectations are written there and removed afterwards. Raises what `plan_of`, `build_case`
+    and `run_session` raise, and UnwritableError.
     """
     plan = plan_of(package, request)
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=built.project.build_dir) as folder:
-        work = Path(folder)
+    with scratch_folder(built.project) as work:
         records = work / "tasks.jsonl"
         environment = {**activate(host.toolkit, [built.opp_root.path], host.environ), _RECORDS: str(records)}
         wanted = SessionRequest(
@@ -99,18 +102,23 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
             symbols = {name: dtype.name for name, dtype in plan.combo.symbols.items()}
             wanted = attrs.evolve(wanted, shapes=plan.shapes, dtypes=symbols)
         else:
-            wanted = attrs.evolve(wanted, cases=_write_cases(plan, work))
+            with guard_writing(work):
+                wanted = attrs.evolve(wanted, cases=_write_cases(plan, work))
         session = run_session(wanted, environment, listener)
         op, *others = session.cases
         # A wrong result isn't timed.
         baseline = others[0] if others and op.samples_us and others[0].samples_us else None
+        analysis: tuple[Source, ...] | str = "one op alone has nothing to compare with"
+        if baseline is not None:
+            analysis = _analysis(records, session, op, baseline)
         return BenchReport(
             machine=machine_of(host, device=request.device),
             iters=session.iters,
+            warmup=session.warmup,
             repeats=session.repeats,
             cases=session.cases,
             speedup=None if baseline is None else speedup_of(op.samples_us, baseline.samples_us),
-            analysis=None if baseline is None else _analysis(records, session, op, baseline),
+            analysis=analysis,
         )
 
 
@@ -152,16 +160,24 @@ def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
 
 def _write_cases(plan: Plan, folder: Path) -> tuple[Path, ...]:
     """One case an op, of the same inputs and the same expectation."""
-    inputs = make_inputs(plan.benchmark.op, plan.shapes, plan.combo.ports, seed=_SEED)
+    inputs = make_inputs(plan.benchmark.op, plan.shapes, plan.combo.ports)
     case = build_case(plan.benchmark.op, inputs, plan.combo.ports, plan.benchmark.attrs, reference=plan.reference)
     writer = CaseWriter(folder)
     return tuple(writer.write(op.stem, attrs.evolve(case, op=op.type)) for op in plan.ops)
 
 
-def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: SessionCase) -> tuple[Source, ...] | None:
+def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: SessionCase) -> tuple[Source, ...] | str:
+    """Gives the sources, or why there are none."""
+
     # Means, not medians: the records' sums are over all timed runs, and the sources must add up to the difference.
     def average(case: SessionCase) -> float:
         return statistics.fmean(case.samples_us) / session.iters
 
-    tasks = read_records(records)
-    return attribute(tasks, op.timed, baseline.timed, op_avg_us=average(op), baseline_avg_us=average(baseline))
+    try:
+        tasks = read_records(records)
+    except RecordError as error:
+        return f"the task records can't be read: {error}"
+    if not tasks:
+        return "the runtime wrote no task records (only the host simulator does)"
+    found = attribute(tasks, op.timed, baseline.timed, op_avg_us=average(op), baseline_avg_us=average(baseline))
+    return "some timed runs have no task records" if found is None else found

@@ -14,27 +14,23 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import attrs
 import numpy as np
 
-from opkit.run.arrays import Array, Tolerance, load, save
+from opkit.run.arrays import Array, Tolerance, save
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["AttrItem", "AttrValue", "Case", "CaseFormatError", "CaseWriter", "OutputItem", "TensorItem", "read_case", "shape_text"]
+__all__ = ["AttrItem", "AttrValue", "Case", "CaseWriter", "OutputItem", "TensorItem", "shape_text"]
 
 AttrValue: TypeAlias = bool | int | float | str
 
 _FILE = "case.txt"
 # What stays readable; the rest is encoded, among it the separators of words, lists and lines.
 _PLAIN = "/+:=@"
-
-
-class CaseFormatError(ValueError):
-    """A case folder that doesn't keep to the format: the file and the line are in the message."""
 
 
 @attrs.frozen(kw_only=True)
@@ -111,45 +107,6 @@ class CaseWriter:
             save(path, array)
 
 
-def read_case(folder: Path) -> Case:
-    """Reads a case back; raises CaseFormatError with file and line."""
-    file = folder / _FILE
-    op = ""
-    inputs: list[TensorItem] = []
-    items: list[AttrItem] = []
-    outputs: list[OutputItem] = []
-    for number, line in enumerate(file.read_text(encoding="ascii").splitlines(), start=1):
-        words = line.split(" ")
-        match words:
-            case ["op", name]:
-                op = unquote(name)
-            case ["input", port, dtype, shape, name]:
-                array = _load_checked(folder / unquote(name), unquote(dtype), shape, where=f"{file}:{number}")
-                inputs.append(TensorItem(port=unquote(port), dtype=unquote(dtype), array=array))
-            case ["attr", name, type_, text]:
-                value = _attr_value(unquote(type_), text, where=f"{file}:{number}")
-                items.append(AttrItem(name=unquote(name), type=unquote(type_), value=value))
-            case ["output", port, dtype, shape, name, rtol, atol]:
-                array = _load_checked(folder / unquote(name), unquote(dtype), shape, where=f"{file}:{number}")
-                tolerance = Tolerance(rtol=float(rtol), atol=float(atol))
-                outputs.append(OutputItem(port=unquote(port), dtype=unquote(dtype), array=array, tolerance=tolerance))
-            case _:
-                msg = f"{file}:{number}: not a case line: {line!r}"
-                raise CaseFormatError(msg)
-    if not op:
-        msg = f"{file}: names no op"
-        raise CaseFormatError(msg)
-    return Case(op=op, inputs=tuple(inputs), attrs=tuple(items), outputs=tuple(outputs))
-
-
-def _load_checked(path: Path, dtype: str, shape: str, *, where: str) -> Array:
-    array = load(path, dtype)
-    if shape_text(array.shape) != shape:
-        msg = f"{where}: shape {shape} but {path.name} holds {shape_text(array.shape)}"
-        raise CaseFormatError(msg)
-    return array
-
-
 def shape_text(shape: tuple[int, ...]) -> str:
     """Gives the word of a shape, here and in ``--shape``."""
     return ",".join(str(dim) for dim in shape) if shape else "scalar"
@@ -166,17 +123,3 @@ def _attr_text(value: AttrValue) -> str:
         return _word(value)
     # repr of a float is the shortest text that reads back to the same value.
     return repr(value)
-
-
-def _attr_value(type_: str, text: str, *, where: str) -> AttrValue:
-    match type_:
-        case "str":
-            return unquote(text)
-        case "int":
-            return int(text)
-        case "float":
-            return float(text)
-        case "bool" if text in {"true", "false"}:
-            return text == "true"
-    msg = f"{where}: {text!r} is not of attr type {type_}"
-    raise CaseFormatError(msg)

@@ -14,6 +14,7 @@ from opkit import process
 from opkit.deliverable import LIBRARY, OppRoot, include_folder, library_folder, root_above
 from opkit.errors import OpkitError
 from opkit.run.environment import LIBRARIES, OPP, activate
+from opkit.run.machine import simulator_threads
 from opkit.toolkit import Tool, Toolkit, discover, find_cmake, find_compiler, find_ninja, host_arch
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def examine(environ: Mapping[str, str], *, project: Project | None, option: str 
     roots += [Path(entry) for entry in entries if entry and Path(entry).is_dir()]
     if toolkit is not None:
         findings += _libraries(list(dict.fromkeys(root.resolve() for root in roots)), toolkit, environ)
-        findings.append(_device(toolkit))
+        findings.append(_device(toolkit, environ))
     findings += _shadowed(roots)
     if environ.get(LIBRARIES) and "" in environ[LIBRARIES].split(os.pathsep):
         evidence = f"{LIBRARIES}={environ[LIBRARIES]} has an empty element: the dynamic loader searches the current folder"
@@ -219,9 +220,9 @@ def _shadowed(roots: list[Path]) -> Iterator[Finding]:
             owner.setdefault(op, root)
 
 
-def _device(toolkit: Toolkit) -> Finding:
+def _device(toolkit: Toolkit, environ: Mapping[str, str]) -> Finding:
     if toolkit.is_simulator:
-        threads = len(os.sched_getaffinity(0))
+        threads = simulator_threads(environ)
         evidence = f"host simulator, {toolkit.arch}, {threads} threads: results are real, times are this computer's"
         return Finding(id="device", status=Status.OK, evidence=evidence)
     nodes = sorted(str(node) for node in Path("/dev").glob("davinci[0-9]*"))

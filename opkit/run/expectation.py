@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opkit.errors import SpecError
+from opkit.errors import MachineError, SpecError
 from opkit.run.arrays import Array, numpy_dtype, random_input, tolerance_of
 from opkit.run.case import AttrItem, AttrValue, Case, OutputItem, TensorItem
+from opkit.run.machine import host_memory
+from opkit.spec.problems import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from opkit.spec import DType, Op, Package
 
-__all__ = ["ExpectationError", "build_case", "make_inputs", "reference_of"]
+__all__ = ["ExpectationError", "build_case", "make_inputs", "reference_of", "require_memory"]
+
+# The seed of every golden test and benchmark: a result that was wrong once is wrong again.
+_SEED = 20240229
+# A session program keeps two memory sets of each tensor.
+_MEMORY_SETS = 2
 
 
 class ExpectationError(SpecError):
     """The spec's reference raised, or gave something that can't be the op's result."""
 
-    number = "OPK0295"
+    number = Rule.EXPECTATION.number
 
 
-def make_inputs(op: Op, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, DType], *, seed: int) -> dict[str, Array]:
-    """Gives an array for each input of ``op``; equal ports of different ops get the same bytes."""
-    return {port.name: random_input(port.name, dtypes[port.name].name, shapes[port.name], seed=seed) for port in op.inputs}
+def require_memory(op: Op, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, DType]) -> None:
+    """Raises MachineError for tensors that this computer can't hold, before anything is allocated. ``shapes`` is by input."""
+    all_shapes = {**shapes, **op.infer_shapes(shapes)}
+    # Python's integers: NumPy's would wrap around for the very shapes that are to be refused.
+    tensors = sum(math.prod(shape) * dtypes[name].bytes for name, shape in all_shapes.items())
+    available = host_memory()
+    if tensors * _MEMORY_SETS > available:
+        given = ", ".join(f"{name}={list(shape)}" for name, shape in shapes.items())
+        msg = f"the tensors of {op.type} don't fit into this computer's memory"
+        because = f"{given} come to {tensors:,} bytes with the outputs, twice for two memory sets; there are {available:,} bytes"
+        raise MachineError(msg, because=because, help="give smaller shapes")
+
+
+def make_inputs(op: Op, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, DType]) -> dict[str, Array]:
+    """Gives an array for each input of ``op``; equal ports of different ops get the same bytes. Raises as `require_memory`."""
+    require_memory(op, shapes, dtypes)
+    return {port.name: random_input(port.name, dtypes[port.name].name, shapes[port.name], seed=_SEED) for port in op.inputs}
 
 
 def reference_of(package: Package, op: Op) -> Callable[..., Any] | None:

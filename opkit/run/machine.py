@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from opkit.toolkit import Toolkit
 
-__all__ = ["Host", "Machine", "machine_of"]
+__all__ = ["Host", "Machine", "host_memory", "machine_of", "simulator_threads"]
+
+_MOST_THREADS = 256  # the simulator's own limit
 
 
 @attrs.frozen(kw_only=True)
@@ -49,7 +51,15 @@ def machine_of(host: Host, *, device: int | None) -> Machine:
     toolkit = host.toolkit
     if not toolkit.is_simulator:
         return Machine(kind="device", name=f"Ascend device {device or 0}, CANN {toolkit.version}, {toolkit.arch}", threads=None)
-    # As the simulator counts them: its variable, else the cores that this process may use.
-    named = host.environ.get("OPKIT_SIM_THREADS", "")
-    threads = int(named) if named.isdigit() and int(named) > 0 else len(os.sched_getaffinity(0))
-    return Machine(kind="simulator", name=f"host simulator, {toolkit.arch}", threads=threads)
+    return Machine(kind="simulator", name=f"host simulator, {toolkit.arch}", threads=simulator_threads(host.environ))
+
+
+def host_memory() -> int:
+    """Bytes of this computer's memory, in use or not."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def simulator_threads(environ: Mapping[str, str]) -> int:
+    """As the simulator counts them: its variable, else the cores that this process may use."""
+    named = environ.get("OPKIT_SIM_THREADS", "")
+    return min(int(named), _MOST_THREADS) if named.isdecimal() and int(named) > 0 else len(os.sched_getaffinity(0))

@@ -1,6 +1,7 @@
 """The simulator's task records: what ran on a stream and when, one JSON object a line, written by the runtime when a process ends.
 
-They come from a file that another process wrote, so each line is checked; a line that isn't a record names itself in the error.
+They come from a file that another process wrote, so each line is checked; a line that isn't a record, for instance one that a full disk cut
+off, names itself in the error.
 """
 
 from __future__ import annotations
@@ -35,10 +36,6 @@ class TaskRecord:
     start_ns: int
     end_ns: int
     bytes: int
-
-    @property
-    def duration_us(self) -> float:
-        return (self.end_ns - self.start_ns) / 1000
 
 
 def read_records(file: Path) -> tuple[TaskRecord, ...]:

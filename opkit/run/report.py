@@ -1,9 +1,9 @@
 """The result of a benchmark as text for people and as JSON for machines.
 
-JSON (schema 1): ``device`` {kind, name, threads}, ``shape``, ``dtype``, ``iters``, ``repeats``, ``cases`` [{op, refresh, total_us, avg_us,
-samples_us, precision}], ``speedup`` {median, min, max} or null for a single op, ``analysis`` [{source, count, us, share}] or null where no
-record exists. Times are microseconds; ``total_us`` and ``avg_us`` are medians over the repeats, ``samples_us`` the total of each repeat. A
-wrong result isn't timed: then ``samples_us`` is empty and the medians are null.
+JSON (schema 1): ``device`` {kind, name, threads}, ``shape``, ``dtype``, ``iters``, ``warmup``, ``repeats``, ``cases`` [{op, refresh,
+total_us, avg_us, samples_us, precision}], ``speedup`` {median, min, max} or null for a single op, ``analysis`` [{source, count, us, share}]
+or null where no record exists. Times are microseconds; ``total_us`` and ``avg_us`` are medians over the repeats, ``samples_us`` the total
+of each repeat. A wrong result isn't timed: then ``samples_us`` is empty and the medians are null.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ __all__ = ["BenchReport", "check_json", "check_lines"]
 class BenchReport:
     machine: Machine
     iters: int
+    warmup: int
     repeats: int
     cases: tuple[SessionCase, ...]
     speedup: Speedup | None
-    analysis: tuple[Source, ...] | None
+    analysis: tuple[Source, ...] | str
+    """Why there is none where it is a text."""
 
     @property
     def passed(self) -> bool:
@@ -47,10 +49,11 @@ class BenchReport:
             "shape": [] if port is None else list(first.shapes[port]),
             "dtype": None if port is None else first.dtypes[port],
             "iters": self.iters,
+            "warmup": self.warmup,
             "repeats": self.repeats,
             "cases": [self._case_json(case) for case in self.cases],
             "speedup": None if self.speedup is None else attrs.asdict(self.speedup),
-            "analysis": None if self.analysis is None else [attrs.asdict(source) for source in self.analysis],
+            "analysis": None if isinstance(self.analysis, str) else [attrs.asdict(source) for source in self.analysis],
         }
 
     def _case_json(self, case: SessionCase) -> dict[str, Any]:
@@ -85,7 +88,7 @@ class BenchReport:
                 f"{source.us:.1f}",
                 "" if source.share is None else f"{source.share:.1%}",
             )
-            for source in self.analysis or ()
+            for source in (() if isinstance(self.analysis, str) else self.analysis)
         ]
         return head, rows
 

@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from opkit.run.environment import HOME, LIBRARIES, OPP, activate, prepended
+from opkit.run.environment import CHANGED, HOME, activate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,37 +18,31 @@ __all__ = ["lines_for"]
 
 
 def lines_for(shell: str, toolkit: Toolkit, roots: Sequence[Path], environ: Mapping[str, str]) -> list[str]:
-    """`shell` is "sh" (bash, dash and zsh too, all with `set -u`) or "fish". The lines may be evaluated any number of times."""
-    if shell == "fish":
-        environment = activate(toolkit, roots, environ)
-        return [
-            f"set -gx {HOME} {_fish(environment[HOME])}",
-            *(_fish_list(name, environment[name]) for name in (OPP, LIBRARIES) if name in environment),
-        ]
-    lists = {OPP: prepended("", roots), LIBRARIES: prepended("", [toolkit.lib64])}
-    return [
-        f"export {HOME}={shlex.quote(str(toolkit.home))}",
-        *(line for name, value in lists.items() for line in _sh_list(name, value, environ)),
-    ]
+    """`shell` is "sh" (bash, dash and zsh too, all with `set -u`) or "fish".
 
-
-def _sh_list(name: str, value: str, environ: Mapping[str, str]) -> list[str]:
+    The lines hold whole values, not additions to a variable: only so a root that is further back comes to the front again.
+    """
+    environment = activate(toolkit, roots, environ)
+    export, unset = (_fish_export, "set -e") if shell == "fish" else (_sh_export, "unset")
     lines = []
-    current = environ.get(name, "")
-    if current != prepended(current, []):
-        # An empty element means the current folder to the dynamic loader; the one that is there already goes with the repair.
-        lines.append(f"export {name}={shlex.quote(prepended(current, []))}")
-    if value:
-        quoted = shlex.quote(value)
-        # Once more in the same shell adds nothing, and an unset variable neither adds an empty element nor stops `set -u`.
-        lines.append(f'case ":${{{name}:-}}:" in *:{quoted}:*) ;; *) export {name}={quoted}"${{{name}:+:${name}}}" ;; esac')
+    for name in CHANGED:
+        if name in environment:
+            lines.append(export(name, environment[name]))
+        elif name in environ:
+            # It held nothing but empty elements, and each means the current folder.
+            lines.append(f"{unset} {name}")
     return lines
+
+
+def _sh_export(name: str, value: str) -> str:
+    return f"export {name}={shlex.quote(value)}"
+
+
+def _fish_export(name: str, value: str) -> str:
+    # fish splits variables whose names end in PATH itself and joins them with ':' for its children.
+    elements = [value] if name == HOME else value.split(os.pathsep)
+    return " ".join([f"set -gx {name}", *(_fish(element) for element in elements)])
 
 
 def _fish(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _fish_list(name: str, value: str) -> str:
-    # fish splits variables whose names end in PATH itself and joins them with ':' for its children.
-    return " ".join([f"set -gx {name}", *(_fish(element) for element in value.split(os.pathsep) if element)])

@@ -11,12 +11,27 @@ from opkit.spec.expressions import AttrValue, Binary, BinaryOp, Cores, Dim, Expr
 from opkit.spec.kernel_signature import KernelParam, KernelSignature, ScalarType
 from opkit.spec.load import load_package
 from opkit.spec.location import Location
-from opkit.spec.model import Attr, AttrDefault, AttrType, Benchmark, DTypeCombo, Input, Kernel, LaunchArg, Op, Output, Package, Refresh
+from opkit.spec.model import (
+    MAX_BLOCKS,
+    Attr,
+    AttrDefault,
+    AttrType,
+    Benchmark,
+    DTypeCombo,
+    Input,
+    Kernel,
+    LaunchArg,
+    Op,
+    Output,
+    Package,
+    Refresh,
+)
 from opkit.spec.naming import stem_of
 from opkit.spec.shapes import DimGroup, FixedDim, NamedDim, ShapePattern
 
 __all__ = [
     "DTYPES",
+    "MAX_BLOCKS",
     "Attr",
     "AttrDefault",
     "AttrType",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 AttrDefault = int | float | bool | str
 
+# The documented range of numBlocks is 1 to 65535; a launch of more is refused (107000).
+MAX_BLOCKS = 65535
+
 
 class Refresh(enum.Enum):
     """How a new address of an input or output reaches the kernel of a loaded graph."""
@@ -113,14 +116,20 @@ class Kernel:
         return self.signature.name
 
     def with_define(self, name: str, value: int) -> Kernel:
-        """A copy whose source is compiled with `name` as `value`, and whose `blocks` has `value` where it had the present one as a literal.
+        """A copy whose source is compiled with `name` as `value`, and whose `blocks` and `args` have `value` where they had the present one
+        as a literal.
 
         This is how a block length is made small. Raises KeyError if neither `defines` nor the source gives `name` an integer.
         """
         present = self.defines.get(name, self.integer_defaults.get(name))
         if not isinstance(present, int):
             raise KeyError(name)
-        return attrs.evolve(self, defines={**self.defines, name: value}, blocks=replace_number(self.blocks, present, value))
+        return attrs.evolve(
+            self,
+            defines={**self.defines, name: value},
+            blocks=replace_number(self.blocks, present, value),
+            args=tuple(attrs.evolve(arg, value=replace_number(arg.value, present, value)) for arg in self.args),
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -187,21 +196,6 @@ class Op:
             raise spec_error(Rule.SHAPE_MISMATCH, f"{self.type} has no input {unknown[0]!r}", self.where, advice=advice)
         return {port.name: shape_of(port.shape, bindings) for port in self.outputs}
 
-    def infer_dtypes(self, dtypes: Mapping[str, DType]) -> dict[str, DType]:
-        """Output dtypes by name, for the given dtype of every input. Raises SpecError for a combination that the spec doesn't allow."""
-        names = [port.name for port in self.inputs]
-        for combo in self.dtype_combos():
-            if all(combo.ports[name] == dtypes.get(name) for name in names):
-                return {port.name: combo.ports[port.name] for port in self.outputs}
-        given = ", ".join(f"{name} {dtypes[name]}" for name in names if name in dtypes)
-        allowed = "; ".join(", ".join(f"{name} {combo.ports[name]}" for name in names) for combo in self.dtype_combos())
-        raise spec_error(
-            Rule.DTYPE_MISMATCH,
-            f"{self.type} isn't declared for {given or 'no inputs'}",
-            self.where,
-            because=f"it is declared for {allowed}",
-        )
-
 
 @attrs.frozen(kw_only=True)
 class Benchmark:
@@ -237,20 +231,3 @@ class Package:
     def kernel_files(self) -> tuple[Path, ...]:
         """The kernels and the headers that they include, each once, in the order of the ops."""
         return tuple(dict.fromkeys(file for op in self.ops for file in op.kernel.files))
-
-    def op(self, op_type: str) -> Op:
-        return next(op for op in self.ops if op.type == op_type)
-
-    def with_define(self, name: str, value: int) -> Package:
-        """A copy in which every kernel that knows the define has it changed, as `Kernel.with_define` does; the others stay."""
-
-        def changed(op: Op) -> Op:
-            knows = isinstance(op.kernel.defines.get(name, op.kernel.integer_defaults.get(name)), int)
-            return attrs.evolve(op, kernel=op.kernel.with_define(name, value)) if knows else op
-
-        ops = {op.type: changed(op) for op in self.ops}
-        benchmark = self.benchmark
-        if benchmark is not None:
-            baseline = None if benchmark.baseline is None else ops[benchmark.baseline.type]
-            benchmark = attrs.evolve(benchmark, op=ops[benchmark.op.type], baseline=baseline)
-        return attrs.evolve(self, ops=tuple(ops.values()), benchmark=benchmark)

@@ -53,7 +53,6 @@ class Rule(enum.Enum):
     REFERENCE = ("OPK0271", "a reference that can't be called with the op's inputs and attrs")
     BENCHMARK = ("OPK0280", "a benchmark that can't be run")
     SHAPE_MISMATCH = ("OPK0290", "given shapes don't match the patterns of the inputs")
-    DTYPE_MISMATCH = ("OPK0291", "a combination of dtypes that the spec doesn't allow")
     NO_VALUE = ("OPK0292", "a size expression has no value for the given shapes")
     EXPECTATION = ("OPK0295", "a reference that failed or gave another shape or dtype")
 

@@ -9,9 +9,8 @@ from opkit.spec import declare
 from opkit.spec.attr_values import attr_value
 from opkit.spec.expressions import INT64_MAX, PortAddress, Scope
 from opkit.spec.fields import check_call, integer_of, name_of, shown
-from opkit.spec.model import AttrDefault, Benchmark, Op
+from opkit.spec.model import MAX_BLOCKS, AttrDefault, Benchmark, Op
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
-from opkit.spec.resolve_kernel import MAX_BLOCKS
 from opkit.spec.shapes import MAX_RANK
 
 _MAX_ITERS = 10**9

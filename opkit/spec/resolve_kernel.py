@@ -37,10 +37,8 @@ from opkit.spec.kernel_signature import (
     read_kernel,
 )
 from opkit.spec.location import Spot, location_of
-from opkit.spec.model import AttrType, Kernel, LaunchArg
+from opkit.spec.model import MAX_BLOCKS, AttrType, Kernel, LaunchArg
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
-
-MAX_BLOCKS = 65535  # documented range of numBlocks: 1 to 65535
 
 _TYPED = {"i32": ScalarType.I32, "u32": ScalarType.U32, "i64": ScalarType.I64, "f32": ScalarType.F32}
 _ARITY = {"numel": 1, "dim": 2, "attr": 1, "port": 1, "cores": 0, "ceil_div": 2, "i32": 1, "u32": 1, "i64": 1, "f32": 1}

@@ -122,9 +122,9 @@ def attrs_of(package: Package, op: Op) -> dict[str, AttrValue]:
     return {attr.name: chosen.get(attr.name, small[attr.type]) if attr.default is None else attr.default for attr in op.attrs}
 
 
-def shapes_for(op: Op, port: str, size: int) -> dict[str, tuple[int, ...]]:
-    """Gives a shape for each input so that ``port`` has ``size`` elements, or as near below as its fixed dims allow; all in the fewest
-    dims.
+def shapes_for(op: Op, port: str, size: int, *, at_least: bool = False) -> dict[str, tuple[int, ...]]:
+    """Gives a shape for each input so that ``port`` has ``size`` elements, or as near below (``at_least``: above) as its fixed dims and
+    names that stand twice allow; all in the fewest dims. A port of fixed dims only has what they say.
     """
     pattern = _pattern(op, port)
     free = _free(pattern)
@@ -133,8 +133,9 @@ def shapes_for(op: Op, port: str, size: int) -> dict[str, tuple[int, ...]]:
     if main is not None:
         per_unit = math.prod(item.size for item in pattern.items if isinstance(item, FixedDim))
         # A name that stands twice, as in "n n", takes the root.
-        units = size // per_unit if per_unit else 0
-        binding[main] = (_root(units, free[main]),)
+        units = 0 if per_unit == 0 else -(-size // per_unit) if at_least else size // per_unit
+        root = _root(units, free[main])
+        binding[main] = (root + 1 if at_least and root ** free[main] < units else root,)
     return _applied(op, binding, (size,))
 
 

@@ -7,14 +7,14 @@ on its own.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from opkit.build import Built, Project, build
-from opkit.errors import SessionError
+from opkit.build import Built, Project, held, scratch_folder
+from opkit.errors import MachineError, SessionError
+from opkit.files import guard_writing
 from opkit.run import (
     Case,
     CaseWriter,
@@ -30,8 +30,9 @@ from opkit.run import (
     reference_of,
     run_session,
 )
-from opkit.testing.generate import Plan, attrs_of, block_edge, plans_of, shapes_for
-from opkit.testing.small_block import MAX_BLOCKS, NoVariant, small_block_of
+from opkit.spec import MAX_BLOCKS
+from opkit.testing.generate import Plan, attrs_of, plans_of
+from opkit.testing.small_block import ManyBlocks, NoVariant, small_block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from opkit.spec import Op, Package
 
 __all__ = ["CaseResult", "Status", "run_tests"]
-
-_SEED = 20240229
 
 Status = Literal["passed", "failed", "skipped", "no reference"]
 
@@ -68,7 +67,8 @@ def run_tests(package: Package, built: Built, host: Host, listener: Listener, *,
     """Runs every case of ``package``, then more than 65,535 blocks of each op through its small-block variant, built below the build
     folder.
 
-    Raises ExpectationError if a reference fails for a case with the spec's own attrs, and what `build` raises.
+    The caller holds the build folder. Raises ExpectationError if a reference fails for a case with the spec's own attrs, UnwritableError,
+    and what `held` raises.
     """
     runner = _Runner(host=host, listener=listener, device=device)
     tested = runner.run([plan for op in package.ops for plan in plans_of(package, op)], package, built)
@@ -76,10 +76,10 @@ def run_tests(package: Package, built: Built, host: Host, listener: Listener, *,
     tested += [_no_variant(item) for item in variant.skipped]
     if variant.package is not None:
         small = _moved(variant.package, built.project.build_dir / "small-block")
-        small_built = build(Project.at(small.root), host.toolkit, host.environ, package=small)
         # The real package still says which attrs a required one has, and whose reference stands for whose.
-        plans = [plan for op in small.ops for plan in _many_blocks(package, op, variant.elements)]
-        tested += runner.run(plans, package, small_built)
+        plans = [plan for op in small.ops for plan in _many_blocks(package, op, variant.cases[op.type])]
+        with held(Project.at(small.root), host.toolkit, host.environ, package=small) as small_built:
+            tested += runner.run(plans, package, small_built)
     return tuple(tested)
 
 
@@ -87,13 +87,10 @@ def _no_variant(item: NoVariant) -> CaseResult:
     return CaseResult(op=item.op, plan=None, status="skipped", reason=f"more than {MAX_BLOCKS} blocks: {item.reason}")
 
 
-def _many_blocks(package: Package, op: Op, elements: int) -> Iterable[Plan]:
-    edge = block_edge(op.kernel.blocks)
-    assert edge is not None  # noqa: S101 - small_block_of gives no other op
-    shapes = shapes_for(op, edge.port, elements)
+def _many_blocks(package: Package, op: Op, case: ManyBlocks) -> Iterable[Plan]:
     values = attrs_of(package, op)
     for combo in op.dtype_combos():
-        yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"more than {MAX_BLOCKS} blocks")
+        yield Plan(op=op, combo=combo, shapes=case.shapes, attrs=values, why=case.why)
 
 
 def _moved(package: Package, root: Path) -> Package:
@@ -102,10 +99,11 @@ def _moved(package: Package, root: Path) -> Package:
     def moved(path: Path) -> Path:
         return root / path.relative_to(package.root)
 
-    for file in package.kernel_files:
-        moved(file).parent.mkdir(parents=True, exist_ok=True)
-        # With its time: an unchanged kernel must not cost a build.
-        shutil.copy2(file, moved(file))
+    with guard_writing(root):
+        for file in package.kernel_files:
+            moved(file).parent.mkdir(parents=True, exist_ok=True)
+            # With its time: an unchanged kernel must not cost a build.
+            shutil.copy2(file, moved(file))
     ops = []
     for op in package.ops:
         kernel = attrs.evolve(op.kernel, path=moved(op.kernel.path), files=tuple(moved(file) for file in op.kernel.files))
@@ -127,9 +125,9 @@ class _Runner:
     device: int | None
 
     def run(self, plans: Sequence[Plan], package: Package, built: Built) -> list[CaseResult]:
-        with tempfile.TemporaryDirectory(prefix="test-", dir=built.project.build_dir) as folder:
-            work = Path(folder)
-            prepared, skipped = _prepare(plans, package, CaseWriter(work))
+        with scratch_folder(built.project) as work:
+            with guard_writing(work):
+                prepared, skipped = _prepare(plans, package, CaseWriter(work))
             try:
                 tested = self._session(prepared, built, work, self.listener)
             except SessionError as error:
@@ -173,7 +171,10 @@ def _prepare(plans: Sequence[Plan], package: Package, writer: CaseWriter) -> tup
 
 def _case(plan: Plan, reference: Callable[..., Any] | None) -> Case | str:
     """Gives the case, or why there is none."""
-    inputs = make_inputs(plan.op, plan.shapes, plan.combo.ports, seed=_SEED)
+    try:
+        inputs = make_inputs(plan.op, plan.shapes, plan.combo.ports)
+    except MachineError as error:
+        return f"{error.message}: {error.because}"
     try:
         return build_case(plan.op, inputs, plan.combo.ports, plan.attrs, reference=reference)
     except ExpectationError as error:

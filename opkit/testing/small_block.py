@@ -1,29 +1,35 @@
 """The small-block variant of a package: more than 65,535 blocks with a tensor of a few megabytes.
 
 A launch of that many full blocks would need 64 M elements. The variant's kernel is compiled with ``#define BLOCK_SIZE 32``, and the number
-in ``blocks`` that is the kernel's own BLOCK_SIZE becomes 32 too. It is a package of its own, rendered and built beside the real one; the
-real deliverable never holds it.
+in ``blocks`` and ``args`` that is the kernel's own BLOCK_SIZE becomes 32 too. It is a package of its own, rendered and built beside the
+real one; the real deliverable never holds it.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 
-from opkit.testing.generate import block_edge
+from opkit.errors import SpecError
+from opkit.spec import MAX_BLOCKS, Scope
+from opkit.testing.generate import attrs_of, block_edge, shapes_for
 
 if TYPE_CHECKING:
     from opkit.spec import Op, Package
 
-__all__ = ["MAX_BLOCKS", "SMALL_BLOCK", "NoVariant", "SmallBlock", "small_block_of"]
+__all__ = ["SMALL_BLOCK", "ManyBlocks", "NoVariant", "SmallBlock", "small_block_of"]
 
-# A launch of more is refused (107000), so a kernel that strides is launched with this many at most.
-MAX_BLOCKS = 65_535
 # The least with which a tile of one-byte elements is a whole 32-byte block of the Unified Buffer.
 SMALL_BLOCK = 32
 
 _DEFINE = "BLOCK_SIZE"
+# More than 65,535 blocks, the last one partly filled.
+_ELEMENTS = (MAX_BLOCKS + 1) * SMALL_BLOCK + 1
+# What a pattern makes of them may be the square of it in another port.
+_MOST_ELEMENTS = 1 << 24
 
 
 @attrs.frozen(kw_only=True)
@@ -35,24 +41,38 @@ class NoVariant:
 
 
 @attrs.frozen(kw_only=True)
+class ManyBlocks:
+    """The shapes of an op's case; ``why`` says how many blocks they are."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    why: str
+
+
+@attrs.frozen(kw_only=True)
 class SmallBlock:
-    """``package`` holds the ops that have a variant, None if none has."""
+    """``package`` holds the ops that have a variant, None if none has; ``cases`` has each of them by its type."""
 
     package: Package | None
+    cases: Mapping[str, ManyBlocks]
     skipped: tuple[NoVariant, ...]
-
-    @property
-    def elements(self) -> int:
-        """So many elements of an op's block port are more than 65,535 blocks, the last one partly filled."""
-        return (MAX_BLOCKS + 1) * SMALL_BLOCK + 1
 
 
 def small_block_of(package: Package) -> SmallBlock:
-    reasons = {op.type: _obstacle(op) for op in package.ops}
-    able = tuple(op for op in package.ops if reasons[op.type] is None)
+    cases: dict[str, ManyBlocks] = {}
+    skipped: list[NoVariant] = []
+    able = []
+    for op in package.ops:
+        reason = _obstacle(op)
+        small = op if reason else attrs.evolve(op, kernel=op.kernel.with_define(_DEFINE, SMALL_BLOCK))
+        case = reason or _many_blocks(package, small)
+        if isinstance(case, ManyBlocks):
+            cases[op.type] = case
+            able.append(small)
+        else:
+            skipped.append(NoVariant(op=op.type, reason=case))
     # Without the benchmark: it may name an op that has no variant.
-    variant = attrs.evolve(package, ops=able, benchmark=None).with_define(_DEFINE, SMALL_BLOCK) if able else None
-    return SmallBlock(package=variant, skipped=tuple(NoVariant(op=name, reason=reason) for name, reason in reasons.items() if reason))
+    variant = attrs.evolve(package, ops=tuple(able), benchmark=None) if able else None
+    return SmallBlock(package=variant, cases=cases, skipped=tuple(skipped))
 
 
 def _obstacle(op: Op) -> str | None:
@@ -66,3 +86,24 @@ def _obstacle(op: Op) -> str | None:
     if edge is None or edge.elements != size:
         return f"blocks doesn't hold ceil_div(numel(port), {size}), the kernel's {_DEFINE}"
     return None
+
+
+def _many_blocks(package: Package, op: Op) -> ManyBlocks | str:
+    """Gives the case of an op whose kernel already has the small block, or why there is none."""
+    edge = block_edge(op.kernel.blocks)
+    assert edge is not None  # noqa: S101 - _obstacle lets no other op through
+    inputs = shapes_for(op, edge.port, _ELEMENTS, at_least=True)
+    try:
+        shapes = {**inputs, **op.infer_shapes(inputs)}
+        blocks = op.kernel.blocks.evaluate(Scope(shapes=shapes, attrs=attrs_of(package, op)))
+    except SpecError as error:
+        return f"{error.message}: {error.because}" if error.because else error.message
+    largest = max(math.prod(shape) for shape in shapes.values())
+    if largest > _MOST_ELEMENTS:
+        return f"its shapes would make a tensor of {largest} elements"
+    tiles = -(-math.prod(shapes[edge.port]) // SMALL_BLOCK)
+    if tiles <= MAX_BLOCKS:
+        return f"{edge.port} can have {math.prod(shapes[edge.port])} elements only, {tiles} blocks of {SMALL_BLOCK}"
+    # A spec may launch fewer, as `min_(..., cores())` does: then each of them strides over more.
+    what = "blocks" if blocks > MAX_BLOCKS else "tiles"
+    return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from opkit.toolkit.discovery import Candidate, Kind, Toolkit, candidates, discover, host_arch, process_environment
+from opkit.toolkit.discovery import Candidate, Kind, Origin, Toolkit, candidates, discover, host_arch, process_environment
 from opkit.toolkit.tools import Compiler, Tool, find_cmake, find_compiler, find_ninja
 
 __all__ = [
     "Candidate",
     "Compiler",
     "Kind",
+    "Origin",
     "Tool",
     "Toolkit",
     "candidates",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from opkit import resources
 from opkit.errors import ToolkitError
 
-__all__ = ["Candidate", "Kind", "Toolkit", "candidates", "discover", "host_arch", "process_environment"]
+__all__ = ["Candidate", "Kind", "Origin", "Toolkit", "candidates", "discover", "host_arch", "process_environment"]
 
 _VARIABLE = "ASCEND_HOME_PATH"
 _SIMULATOR_MARK = "opkit-simulator.json"
@@ -36,6 +36,14 @@ class Kind(enum.Enum):
     SIMULATOR = "simulator"
 
 
+class Origin(enum.Enum):
+    """How a place came to be looked at: only a named one is an error if it holds no toolkit."""
+
+    NAMED = "named"
+    INSTALLED = "installed"
+    BUNDLED = "bundled"
+
+
 class Toolkit(NamedTuple):
     """A folder with `include/`, `lib64/` and `opp/`. `home` is absolute and free of symlinks, `reason` says why it is this one.
 
@@ -47,6 +55,7 @@ class Toolkit(NamedTuple):
     version: str
     abi: int
     arch: str
+    origin: Origin
     reason: str
     stamp: str
 
@@ -76,6 +85,7 @@ class Candidate(NamedTuple):
     """A place where a toolkit may be, and what is there: a toolkit, or the reason why not."""
 
     path: Path
+    origin: Origin
     reason: str
     toolkit: Toolkit | None
     refusal: str | None
@@ -94,7 +104,7 @@ def discover(environ: Mapping[str, str], *, option: str | None = None, cwd: Path
     for candidate in _in_order(environ, option, cwd or Path.cwd()):
         if candidate.toolkit is not None:
             return candidate.toolkit
-        if candidate.reason.startswith("named"):
+        if candidate.origin is Origin.NAMED:
             msg = f"{candidate.path} is no CANN toolkit"
             raise ToolkitError(msg, where=candidate.reason.removeprefix("named by "), because=candidate.refusal, help=_WAYS_OUT)
     msg = "no CANN toolkit named or found, and this opkit carries no simulator"
@@ -106,31 +116,32 @@ def candidates(environ: Mapping[str, str], *, option: str | None = None, cwd: Pa
     return [
         found
         for found in _in_order(environ, option, cwd or Path.cwd())
-        if found.toolkit or found.refusal != "it does not exist" or found.reason.startswith("named")
+        if found.toolkit or found.refusal != "it does not exist" or found.origin is Origin.NAMED
     ]
 
 
 def _in_order(environ: Mapping[str, str], option: str | None, cwd: Path) -> Iterator[Candidate]:
     if option is not None:
-        yield _candidate(option, "named by --toolkit", environ, cwd)
+        yield _candidate(option, Origin.NAMED, "named by --toolkit", environ, cwd)
     if environ.get(_VARIABLE):
-        yield _candidate(environ[_VARIABLE], f"named by {_VARIABLE}={environ[_VARIABLE]}", environ, cwd)
+        yield _candidate(environ[_VARIABLE], Origin.NAMED, f"named by {_VARIABLE}={environ[_VARIABLE]}", environ, cwd)
     for base in _BASES:
         for name in _NAMES:
-            yield _candidate(f"{base}/{name}", "installed in a default place", environ, cwd)
+            yield _candidate(f"{base}/{name}", Origin.INSTALLED, "installed in a default place", environ, cwd)
     bundled = resources.bundled_toolkit()
     if bundled is not None:
-        yield _candidate(str(bundled), "using the bundled host simulator: no CANN toolkit named or found", environ, cwd)
+        reason = "using the bundled host simulator: no CANN toolkit named or found"
+        yield _candidate(str(bundled), Origin.BUNDLED, reason, environ, cwd)
 
 
-def _candidate(name: str, reason: str, environ: Mapping[str, str], cwd: Path) -> Candidate:
+def _candidate(name: str, origin: Origin, reason: str, environ: Mapping[str, str], cwd: Path) -> Candidate:
     path = Path(os.path.normpath(cwd / _home_expanded(name, environ)))
     try:
         refusal = _refusal(name, path)
     except OSError as fault:  # A name that is too long for the system, or a folder that may not be looked into.
         refusal = fault.strerror
-    toolkit = None if refusal else _inspected(path.resolve(), reason)
-    return Candidate(path=path, reason=reason, toolkit=toolkit, refusal=refusal)
+    toolkit = None if refusal else _inspected(path.resolve(), origin, reason)
+    return Candidate(path=path, origin=origin, reason=reason, toolkit=toolkit, refusal=refusal)
 
 
 def _home_expanded(name: str, environ: Mapping[str, str]) -> str:
@@ -156,7 +167,7 @@ def _refusal(name: str, path: Path) -> str | None:  # noqa: PLR0911 - one for ea
     return None
 
 
-def _inspected(home: Path, reason: str) -> Toolkit:
+def _inspected(home: Path, origin: Origin, reason: str) -> Toolkit:
     mark = home / _SIMULATOR_MARK
     kind = Kind.SIMULATOR if mark.is_file() else Kind.CANN
     version, source = _version(home, mark)
@@ -167,6 +178,7 @@ def _inspected(home: Path, reason: str) -> Toolkit:
         # CANN's libraries are built with the old string ABI, and the simulator serves both.
         abi=0,
         arch=_arch(home),
+        origin=origin,
         reason=reason,
         stamp="" if source is None else str(source.stat().st_mtime_ns),
     )

@@ -16,7 +16,7 @@ if [[ -z "${ASCEND_HOME_PATH:-}" ]]; then
   exit 3
 fi
 
-cmake -S "${project}" -B "${build}" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="${output}"
+cmake -S "${project}" -B "${build}" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="${output}" -DASCEND_HOME_PATH="${ASCEND_HOME_PATH}"
 cmake --build "${build}" --parallel
 cmake --install "${build}"
 

@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 from command_support import copy_of_sample, edited, opkit, opkit_json
 
+from opkit.build import Project, held
+from opkit.run import BenchRequest, Host, measure
+from opkit.spec import load_package
+from opkit.toolkit import discover, process_environment
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -54,7 +59,7 @@ def test_the_figures_the_checks_and_the_analysis_are_printed(sample: Path, tmp_p
     assert re.fullmatch(r"unattributed +-?[\d.]+" + share, table[4]), table
     # Nothing of a run stays: not where the user stands, not in the build folder.
     assert list(tmp_path.iterdir()) == []
-    assert list((sample / "build").glob("bench-*")) == []
+    assert list((sample / "build").glob("opkit-scratch*")) == []
 
 
 def test_the_json_is_all_of_stdout_and_its_sources_add_up(sample: Path) -> None:
@@ -86,6 +91,46 @@ def test_an_absent_device_is_a_fault_of_the_machine(sample: Path) -> None:
     assert "there is no device 99" in done.stderr
 
 
+def test_tensors_that_no_memory_holds_are_one_error_with_their_size(sample: Path) -> None:
+    done = opkit("bench", sample, "--shape", "x=4294967296,4294967296", exit_code=3)
+    assert "the tensors of AddRefreshOp don't fit into this computer's memory" in done.stderr
+    assert "221,360,928,884,514,619,392 bytes" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_disk_that_refuses_the_cases_is_one_error_and_leaves_nothing(sample: Path) -> None:
+    opkit("build", sample)
+    # A limit of the size of a file stands for a full disk: writing a case fails half-way.
+    script = f'ulimit -f 200; exec "{sys.executable}" -m opkit bench "$1" --shape x=512,512'
+    done = subprocess.run(["bash", "-c", script, "bash", str(sample)], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "error[OPK0304]: cannot write" in done.stderr
+    assert "opkit-scratch" in done.stderr
+    assert not (sample / "build" / "opkit-scratch").exists()
+
+
+def test_warm_up_runs_come_before_the_timed_ones(sample: Path) -> None:
+    package = load_package(sample / "ops.py")
+    environ = process_environment()
+    host = Host(toolkit=discover(environ), environ=environ)
+    first_timed = {}
+    with held(Project.find(sample), host.toolkit, environ) as built:
+        for warmup in (0, 7):
+            request = BenchRequest(iters=3, warmup=warmup, repeat=1, shapes={"x": (8,)})
+            report = measure(package, built, host, request, _Silent())
+            assert report.warmup == warmup
+            first_timed[warmup] = [case.timed.spans[0][0] for case in report.cases]
+    assert [late - early for early, late in zip(first_timed[0], first_timed[7], strict=True)] == [7, 7]
+
+
+class _Silent:
+    def line(self, text: str) -> None:
+        pass
+
+    def error_line(self, text: str) -> None:
+        pass
+
+
 def test_a_terminal_gets_a_table_of_times(sample: Path) -> None:
     main, side = pty.openpty()
     done = subprocess.run(
@@ -105,17 +150,18 @@ def test_a_terminal_gets_a_table_of_times(sample: Path) -> None:
     assert "[Perf] repeat" not in done.stdout
 
 
-def test_ctrl_c_ends_the_session_program_and_leaves_nothing(sample: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_end_from_outside_ends_the_session_program_and_leaves_nothing(sample: Path, number: int) -> None:
     argv = [sys.executable, "-m", "opkit", "bench", str(sample), "--shape", "x=256,256", "--iters", "1000000"]
     child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout is not None
     while "Precision check" not in child.stdout.readline():
         assert child.poll() is None
-    work = list((sample / "build").glob("bench-*"))
+    work = list((sample / "build").glob("opkit-scratch*"))
     assert len(work) == 1
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     child.communicate(timeout=60)
-    assert child.returncode == 130
+    assert child.returncode == 128 + number
     assert not work[0].exists()
     # The session program had its files open below that folder: nothing of it runs any more.
     running = subprocess.run(["pgrep", "-f", str(work[0])], capture_output=True, text=True, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -105,6 +106,43 @@ def test_a_warm_build_imports_neither_the_spec_nor_a_renderer_nor_any_package_bu
     done = subprocess.run([sys.executable, "-c", code, "build", project], capture_output=True, text=True, check=True)
     assert done.stdout == "['click'] []\n"
     assert "up to date" in done.stderr
+
+
+def test_verbose_shows_each_command_before_it_runs_and_what_it_prints(project: Path) -> None:
+    os.utime(project / "ge/custom_op.cpp")
+    quiet = opkit("build", project)
+    os.utime(project / "ge/custom_op.cpp")
+    loud = opkit("build", "-v", project)
+    assert "ninja" not in quiet.stderr
+    assert re.search(r"^\+ \S*ninja -C ", loud.stderr, re.MULTILINE), loud.stderr
+    assert re.search(r"^\[1/\d+\] Building CXX object", loud.stderr, re.MULTILINE), loud.stderr
+
+
+def test_force_does_every_step_again(project: Path) -> None:
+    assert opkit_json("build", project)["steps"] == []
+    assert opkit_json("build", project, "--force")["steps"] == ["configured", "compiled", "installed"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_jobs_is_how_many_compilers_run_at_once(project: Path, tmp_path: Path, jobs: int) -> None:
+    compiler = tmp_path / "g++"
+    # Each waits for a second one for a while: with -j 1 in vain.
+    compiler.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *" -c "*.c*)\n'
+        f'  mkdir -p "{tmp_path}/now"; touch "{tmp_path}/now/$$"\n'
+        "  tries=0\n"
+        f'  while [ "$(ls "{tmp_path}/now" | wc -l)" -lt 2 ] && [ $tries -lt 10 ]; do sleep 0.1; tries=$((tries + 1)); done\n'
+        f'  ls "{tmp_path}/now" | wc -l >> "{tmp_path}/seen"\n'
+        '  g++ "$@"; code=$?\n'
+        f'  rm "{tmp_path}/now/$$"; exit $code;;\n'
+        "esac\n"
+        'exec g++ "$@"\n'
+    )
+    compiler.chmod(0o755)
+    folders = ("--build-dir", tmp_path / "build", "--output", tmp_path / "output")
+    opkit("build", project, *folders, "-j", str(jobs), env={"CXX": str(compiler)})
+    assert max(int(line) for line in (tmp_path / "seen").read_text().split()) == jobs
 
 
 def test_json_of_a_build_says_where_everything_is(project: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import attrs
 import pytest
 from generated_support import build_by_hand, run_session, shell, succeed, varied_project
 
@@ -59,7 +60,7 @@ def test_every_source_is_clean_under_strict_warnings(
     folders = [include, include / "graph", toolkit_home / "opp" / "built-in" / "op_proto" / "inc"]
     system = [word for folder in folders for word in ("-isystem", str(folder))]
     project = sources[which]
-    options = [*dialect, *STRICT, "-I", str(project / "ge"), *system]
+    options = [*dialect, *STRICT, *system]
     succeed(shell("g++", *options, project / file))
 
 
@@ -77,22 +78,61 @@ def test_without_a_toolkit_configuring_fails_in_one_line(sources: dict[str, Path
     assert "/include " not in done.stderr
 
 
+@attrs.frozen(kw_only=True)
+class TwoToolkits:
+    """A build folder that is configured with one of two toolkits."""
+
+    project: Path
+    build: Path
+    first: Path
+    other: Path
+    said: list[str] = attrs.field(factory=list)
+
+    def configured(self, *options: str, **env: str) -> str:
+        """Configures once more and gives the toolkit that the commands of the build name: "first" or "other", never both."""
+        self.said.append(succeed(shell("cmake", "-S", self.project, "-B", self.build, *options, env=env)).stdout)
+        text = (self.build / "compile_commands.json").read_text()
+        assert (str(self.other) in text) != (str(self.first) in text)
+        return "other" if str(self.other) in text else "first"
+
+
 @pytest.mark.slow
 def test_the_toolkit_that_was_configured_stays_until_another_is_named(sources: dict[str, Path], toolkit_home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other toolkit"
     other.symlink_to(toolkit_home)
-    build = tmp_path / "build"
+    build = TwoToolkits(project=sources["sample"], build=tmp_path / "build", first=toolkit_home, other=other)
+    assert build.configured(ASCEND_HOME_PATH=str(toolkit_home)) == "first"
+    assert build.configured() == "first"
+    assert build.configured(ASCEND_HOME_PATH=str(other)) == "other"
+    assert build.configured(f"-DASCEND_HOME_PATH={toolkit_home}", ASCEND_HOME_PATH=str(other)) == "first"
+    # The command line went against this environment knowingly, and its word holds until something changes.
+    assert build.configured(ASCEND_HOME_PATH=str(other)) == "first"
+    assert f"The toolkit is {toolkit_home}, not the ASCEND_HOME_PATH of the environment, {other}" in build.said[-1]
+    assert build.configured() == "first"
 
-    def configured(*options: str, **env: str) -> str:
-        succeed(shell("cmake", "-S", sources["sample"], "-B", build, *options, env=env))
-        text = (build / "compile_commands.json").read_text()
-        assert (str(other) in text) != (str(toolkit_home) in text)
-        return "other" if str(other) in text else "first"
 
-    assert configured(ASCEND_HOME_PATH=str(toolkit_home)) == "first"
-    assert configured() == "first"
-    assert configured(ASCEND_HOME_PATH=str(other)) == "other"
-    assert configured(f"-DASCEND_HOME_PATH={toolkit_home}", ASCEND_HOME_PATH=str(other)) == "first"
+@pytest.mark.slow
+def test_an_environment_that_changed_wins_over_what_a_command_line_said_before(
+    sources: dict[str, Path], toolkit_home: Path, tmp_path: Path
+) -> None:
+    """As after `opkit build`, which names the toolkit with -D."""
+    other = tmp_path / "other toolkit"
+    other.symlink_to(toolkit_home)
+    build = TwoToolkits(project=sources["sample"], build=tmp_path / "build", first=toolkit_home, other=other)
+    first, second = f"-DASCEND_HOME_PATH={toolkit_home}", {"ASCEND_HOME_PATH": str(other)}
+    assert build.configured(first) == "first"
+    assert build.configured(**second) == "other"
+    # The same word as the first time still counts: it is said now.
+    assert build.configured(first, **second) == "first"
+    assert build.configured(ASCEND_HOME_PATH=str(toolkit_home)) == "first"
+    assert build.configured(**second) == "other"
+
+
+@pytest.mark.slow
+def test_a_toolkit_that_was_refused_is_forgotten(sources: dict[str, Path], toolkit_home: Path, tmp_path: Path) -> None:
+    build: list[str | Path] = ["cmake", "-S", sources["sample"], "-B", tmp_path / "build"]
+    assert shell(*build, "-DASCEND_HOME_PATH=/nowhere/at/all").returncode != 0
+    succeed(shell(*build, env={"ASCEND_HOME_PATH": str(toolkit_home)}))
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +202,18 @@ def test_the_program_runs_from_the_build_folder_without_a_library_path(built: Pa
 
 
 @pytest.mark.slow
+def test_the_ops_take_turns_forwards_and_backwards(built: Path) -> None:
+    arguments = ["--iters", "2", "--repeat", "5", "--shape", "x=8", "--shape", "y=8"]
+    lines = succeed(run_session(built, "args_refresh_add_custom", *arguments)).stdout.splitlines()
+    order = [tuple(line.split()[2:4]) for line in lines if line.startswith("[Perf] repeat ")]
+    first, second = "AddRefreshOp:", "AddNoRefreshOp:"
+    assert order == [(f"{repeat}/5", op) for repeat in range(1, 6) for op in ((first, second) if repeat % 2 == 1 else (second, first))]
+
+
+@pytest.mark.slow
 def test_the_comparison_ends_in_the_five_lines(built: Path) -> None:
     arguments = ["--iters", "4", "--repeat", "2", "--shape", "x=64,512", "--shape", "y=64,512", "--dtype", "T=float32"]
     lines = succeed(run_session(built, "args_refresh_add_custom", *arguments)).stdout.splitlines()
-    repeats = [line.split(":")[0] for line in lines if line.startswith("[Perf] repeat")]
-    assert repeats == [f"[Perf] repeat {n}" for n in ("1/2 AddRefreshOp", "1/2 AddNoRefreshOp", "2/2 AddNoRefreshOp", "2/2 AddRefreshOp")]
     assert lines[-5:-3] == ["[Perf] input shape: [64, 512], float32, 128KB", "[Perf] iters: 4"]
     for line, start, end in zip(
         lines[-3:],
@@ -220,6 +267,22 @@ def test_run_sh_does_it_all_with_folders_elsewhere(toolkit_home: Path, tmp_path:
     assert "Precision check passed" in done.stdout
     assert sorted(project.rglob("*")) == before
     assert list((tmp_path / "o d").rglob("libcust_opapi.so"))
+
+
+@pytest.mark.slow
+def test_run_sh_builds_with_the_toolkit_of_its_environment_whatever_was_configured_before(toolkit_home: Path, tmp_path: Path) -> None:
+    project = tmp_path / "ops"
+    project.mkdir()
+    sample_project(project)
+    other = tmp_path / "other toolkit"
+    other.symlink_to(toolkit_home)
+    # The environment is the same both times, so that only what run.sh says can make the difference.
+    env = {"ASCEND_HOME_PATH": str(other)}
+    succeed(shell("cmake", "-S", project, "-B", project / "build", f"-DASCEND_HOME_PATH={toolkit_home}", env=env))
+    succeed(shell("bash", project / "run.sh", "--help", env=env))
+    text = (project / "build" / "compile_commands.json").read_text()
+    assert str(other) in text
+    assert str(toolkit_home) not in text
 
 
 def test_run_sh_without_a_toolkit_says_so(sources: dict[str, Path]) -> None:

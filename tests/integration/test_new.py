@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from command_support import opkit, opkit_json
 
+from opkit import resources
+from opkit.create import kernels_offered
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -102,6 +105,27 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     opkit("new", "demo", cwd=tmp_path)
     assert (tmp_path / "demo" / "ops.py").is_file()
+
+
+def test_the_folder_that_one_stands_in_stays_the_same_folder(tmp_path: Path) -> None:
+    script = f'"{sys.executable}" -m opkit new demo --dir . && ls && "{sys.executable}" -m opkit generate --check'
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "ops.py" in done.stdout.split()
+    assert files_of(tmp_path) > GENERATED
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".opkit-new")]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "uint8", "int64", "bool", "bf16"])
+def test_a_dtype_that_the_kernel_can_not_compute_in_is_refused_with_those_it_can(tmp_path: Path, dtype: str) -> None:
+    done = opkit("new", "demo", "--dtype", "float32", "--dtype", dtype, cwd=tmp_path, exit_code=2)
+    assert f"the kernel add_custom can't compute in {dtype}" in done.stderr
+    assert "float32, float16, int32" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_kernel_that_ships_is_offered() -> None:
+    assert kernels_offered() == tuple(sorted(file.stem for file in resources.kernels().glob("*.asc")))
 
 
 def test_an_unwritable_place_is_one_error(tmp_path: Path) -> None:

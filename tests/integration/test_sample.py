@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_support import ROOT, SAMPLE, copy_of_sample, opkit, opkit_json
+from packaging_support import path_without
+
+from opkit.toolkit import find_cmake, process_environment
 
 
 def test_the_committed_generated_files_are_what_the_spec_renders_to() -> None:
@@ -37,11 +40,18 @@ def test_it_holds_nothing_that_a_build_made() -> None:
 def test_its_run_sh_does_it_all_without_opkit(tmp_path: Path) -> None:
     project = copy_of_sample(tmp_path)
     home = opkit_json("toolkit", "path")["home"]
+    tools = Path(path_without(("opkit", "cmake"), tmp_path / "tools"))
+    # Where no cmake is installed, the one that came with opkit; not its shim, which is a Python program of this environment.
+    (tools / "cmake").symlink_to(find_cmake(process_environment()).path)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environment |= {"ASCEND_HOME_PATH": home, "PATH": str(tools)}
+    assert shutil.which("opkit", path=environment["PATH"]) is None
+    imported = subprocess.run(["python3", "-c", "import opkit"], cwd=project, env=environment, capture_output=True, check=False)
+    assert imported.returncode != 0
     done = subprocess.run(
         ["bash", "run.sh", "--shape", "x=64,64", "--shape", "y=64,64", "--iters", "3"],
         cwd=project,
-        # Where no cmake is installed, the one that came with opkit.
-        env={**os.environ, "ASCEND_HOME_PATH": home, "PATH": f"{os.environ['PATH']}{os.pathsep}{Path(sys.executable).parent}"},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,7 +46,22 @@ def test_people_get_a_table(three_dtypes: Path) -> None:
         done.stdout
     )
     assert done.stdout.splitlines()[-1] == "54 passed"
-    assert list((three_dtypes / "build").glob("test-*")) == []
+    assert list((three_dtypes / "build").glob("opkit-scratch*")) == []
+
+
+def test_ctrl_c_exits_130_and_leaves_nothing(three_dtypes: Path) -> None:
+    opkit("build", three_dtypes)
+    argv = [sys.executable, "-m", "opkit", "test", "-v", str(three_dtypes)]
+    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    while "Precision check" not in child.stderr.readline():
+        assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert not list((three_dtypes / "build").rglob("opkit-scratch*"))
+    running = subprocess.run(["pgrep", "-f", str(three_dtypes)], capture_output=True, text=True, check=False)
+    assert running.stdout == ""
 
 
 def test_a_wrong_operation_fails_every_case_that_has_elements(three_dtypes: Path) -> None:

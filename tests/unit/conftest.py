@@ -10,7 +10,7 @@ import pytest
 
 from opkit.deliverable import LIBRARY, BuiltAgainst, Manifest, ManifestFile, library_folder
 from opkit.files import digest_of
-from opkit.toolkit import Kind, Toolkit, host_arch
+from opkit.toolkit import Kind, Origin, Toolkit, host_arch
 
 _HEADERS = ("acl/acl_rt.h", "acl/acl_rt_compile.h", "graph/custom_op.h", "graph/operator_reg.h", "ge/ge_api.h")
 
@@ -36,7 +36,16 @@ def make_toolkit() -> Callable[..., Path]:
 @pytest.fixture
 def toolkit(tmp_path: Path, make_toolkit: Callable[..., Path]) -> Toolkit:
     home = make_toolkit(tmp_path / "a toolkit")
-    return Toolkit(home=home, kind=Kind.SIMULATOR, version="9.2.0", abi=0, arch="x86_64", reason="made for a test", stamp="1")
+    return Toolkit(
+        home=home,
+        kind=Kind.SIMULATOR,
+        version="9.2.0",
+        abi=0,
+        arch="x86_64",
+        origin=Origin.NAMED,
+        reason="made for a test",
+        stamp="1",
+    )
 
 
 @pytest.fixture

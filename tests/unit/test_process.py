@@ -41,7 +41,7 @@ def test_output_exit_and_time_are_reported() -> None:
 
 def test_merged_output_keeps_the_order_of_writing() -> None:
     code = "import os; os.write(1, b'1\\n'); os.write(2, b'2\\n'); os.write(1, b'3\\n')"
-    assert process.run(_python(code), merge=True).lines == ["1", "2", "3"]
+    assert process.run(_python(code), merge=True).stdout.splitlines() == ["1", "2", "3"]
 
 
 def test_arguments_meet_no_shell() -> None:
@@ -79,7 +79,7 @@ def test_stdin_is_empty() -> None:
 
 def test_the_environment_is_the_given_one() -> None:
     done = process.run(["/usr/bin/env"], env={"ONLY": "this"})
-    assert done.lines == ["ONLY=this"]
+    assert done.stdout.splitlines() == ["ONLY=this"]
 
 
 def test_an_absent_program_is_one_clear_error() -> None:

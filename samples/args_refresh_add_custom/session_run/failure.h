@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "../ge/utils/acl_error.h"
 #include "acl/acl_rt.h"
 #include "ge/ge_api.h"
-#include "utils/acl_error.h"
 
 namespace args_refresh_add_custom_ops {
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../ge/utils/log.h"
 #include "acl/acl_rt.h"
 #include "case_file.h"
 #include "case_run.h"
@@ -16,7 +17,6 @@
 #include "ge/ge_api.h"
 #include "options.h"
 #include "report.h"
-#include "utils/log.h"
 
 namespace args_refresh_add_custom_ops {
 namespace {
@@ -91,9 +91,7 @@ bool CheckEach(ge::Session &session, const Stream &stream, std::vector<Case> &ca
     const auto graph_id = static_cast<uint32_t>(report.size());
     try {
       auto run = std::make_unique<CaseRun>(session, stream.Handle(), graph_id, given);
-      if (are_compared) {
-        run->AdoptExpectations(first == nullptr ? *run : *first);
-      }
+      run->AdoptExpectations(first == nullptr ? *run : *first);
       passed = CheckAndPrint(*run) && passed;
       report.push_back(JsonRun(*run));
       if (are_compared && first == nullptr) {
@@ -121,9 +119,7 @@ bool CheckAndTime(ge::Session &session, const Stream &stream, std::vector<Case> 
   }
   bool passed = true;
   for (const auto &run : runs) {
-    if (options.cases.empty()) {
-      run->AdoptExpectations(*runs.front());
-    }
+    run->AdoptExpectations(options.cases.empty() ? *runs.front() : *run);
     passed = CheckAndPrint(*run) && passed;
   }
   // The time of a wrong result says nothing.

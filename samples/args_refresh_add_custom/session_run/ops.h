@@ -12,8 +12,9 @@
 #include "failure.h"
 #include "graph/operator.h"
 
-#include "add_custom.h"
-#include "add_custom_rules.h"
+// By their place: the header has the name that the spec gives it, which may be that of any other header.
+#include "../ge/add_custom.h"
+#include "../ge/add_custom_rules.h"
 
 namespace args_refresh_add_custom_ops {
 

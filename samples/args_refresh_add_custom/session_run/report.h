@@ -59,6 +59,9 @@ inline void PrintCheck(const CaseRun &run) {
     if (result.is_other_set_touched) {
       std::printf(", and set %zu was written too", 1 - result.set);
     }
+    if (!result.adopted_from.empty()) {
+      std::printf(", against the first run of %s", result.adopted_from.c_str());
+    }
     std::printf("\n");
     for (const Mismatch &mismatch : comparison.first) {
       std::printf("  [%zu] expected %s, got %s\n", mismatch.index, mismatch.expected.c_str(), mismatch.got.c_str());

@@ -165,7 +165,7 @@ inline void FillRepeat(const char *api, const ::AscendC::LocalTensor<T> &dst, T 
                   CheckStride(block, api, "dstRepeatStride", repeat_stride, 255, where)};
   if (repeats.IsNothing()) return;
   CheckLocal<Access::kWrite, Pipe::kVector>(block, api, "dst", dst.Span(), walk.Footprint<T>(repeats), where);
-  ForEachRunOf(block, repeats, RunLimit(walk.block_stride == 1, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
+  ForEachRunOf(repeats, RunLimit(walk.block_stride == 1, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
     T *to = Advance(dst.Data(), walk.Offset<T>(lane, repeat));
     for (uint32_t i = 0; i < length; ++i) to[i] = value;
   });

@@ -143,11 +143,12 @@ struct BlockState {
 // each time.
 [[gnu::const, gnu::noinline]] inline BlockState &Block() { return *current_block; }
 
-// Reports a finding once per block and source line. Does not leave the kernel.
+// Reports a finding, a warning once per block and source line. Does not leave the kernel.
 [[gnu::format(printf, 5, 0)]] OPKIT_SIM_COLD inline Severity ReportV(BlockState &block, Severity severity, const char *rule, Where where,
                                                                      const char *format, va_list arguments) {
   if (block.launch->strict) severity = Severity::kError;
-  for (int i = 0; i < block.finding_count; ++i) {
+  // An error is never a repetition: it ends the block, and what ended it must be told even where a warning stood on the same line.
+  for (int i = 0; severity == Severity::kWarning && i < block.finding_count; ++i) {
     if (block.reported[i].rule == rule && block.reported[i].line == where.line) return severity;
   }
   if (block.finding_count < kMaxFindingsKept) block.reported[block.finding_count++] = {rule, where.line};

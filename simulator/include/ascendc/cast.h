@@ -181,7 +181,7 @@ inline void CastRepeat(const ::AscendC::LocalTensor<D> &dst, const ::AscendC::Lo
   CheckLocal<Access::kRead, Pipe::kVector>(block, "Cast", "src", src.Span(), walks.src.Footprint<S>(repeats), where);
   CheckLocal<Access::kWrite, Pipe::kVector>(block, "Cast", "dst", dst.Span(), walks.dst.Footprint<D>(repeats), where);
   const bool is_dense = walks.dst.block_stride == 1 && walks.src.block_stride == 1;
-  ForEachRunOf(block, repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
+  ForEachRunOf(repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
     ConvertRun(block, mode, Advance(dst.Data(), walks.dst.Offset<D>(lane, repeat)),
                static_cast<const S *>(Advance(src.Data(), walks.src.Offset<S>(lane, repeat))), length);
   });

@@ -171,13 +171,14 @@ inline void SelectRepeat(const ::AscendC::LocalTensor<T> &dst, const ::AscendC::
   const BinaryWalks walks = WalksOf(block, "Select", params, where);
   if (repeats.IsNothing()) return;
   const bool reuses = mode == ::AscendC::SELMODE::VSEL_CMPMASK_SPR;
-  const uint64_t bits = (reuses ? 0 : (repeats.times - 1) * static_cast<uint64_t>(repeats.lanes)) + repeats.mask.Extent();
+  const uint64_t bits =
+      (reuses ? 0 : (repeats.times - 1) * static_cast<uint64_t>(repeats.lanes)) + repeats.MaskOf(repeats.times - 1).Extent();
   CheckLocal<Access::kRead, Pipe::kVector>(block, "Select", "selMask", sel.Span(), (bits + 7) / 8, where);
   CheckLocal<Access::kRead, Pipe::kVector>(block, "Select", "src0", src0.Span(), walks.src0.Footprint<T>(repeats), where);
   if (src1 != nullptr)
     CheckLocal<Access::kRead, Pipe::kVector>(block, "Select", "src1", src1->Span(), walks.src1.Footprint<T>(repeats), where);
   CheckLocal<Access::kWrite, Pipe::kVector>(block, "Select", "dst", dst.Span(), walks.dst.Footprint<T>(repeats), where);
-  ForEachRunOf(block, repeats, RunLimit(false, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
+  ForEachRunOf(repeats, RunLimit(false, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
     const uint64_t first_bit = (reuses ? 0 : static_cast<uint64_t>(repeat) * repeats.lanes) + lane;
     T *to = Advance(dst.Data(), walks.dst.Offset<T>(lane, repeat));
     const T *first = Advance(src0.Data(), walks.src0.Offset<T>(lane, repeat));

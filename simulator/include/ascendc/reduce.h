@@ -94,6 +94,12 @@ inline uint32_t CheckLongRepeat(BlockState &block, const char *api, int64_t time
   return static_cast<uint32_t>(times);
 }
 
+// These take more repeats than UseRepeats lets through; in counter mode the number is the register's, whatever is passed.
+inline void SetLongRepeat(BlockState &block, const char *api, Repeats &repeats, int64_t times, Where where) {
+  const uint32_t checked = CheckLongRepeat(block, api, times, where);
+  if (!block.is_counter_mode) repeats.times = checked;
+}
+
 template <bool is_max, typename T>
 inline void ExtremeCount(const char *api, const ::AscendC::LocalTensor<T> &dst, const ::AscendC::LocalTensor<T> &src,
                          const ::AscendC::LocalTensor<T> &work, int64_t count, bool with_index, Where where) {
@@ -125,7 +131,7 @@ template <bool is_max, typename T>
 inline void ExtremeRepeat(const char *api, const ::AscendC::LocalTensor<T> &dst, const ::AscendC::LocalTensor<T> &src, Repeats repeats,
                           int64_t times, int64_t repeat_stride, bool with_index, Where where) {
   BlockState &block = Block();
-  repeats.times = CheckLongRepeat(block, api, times, where);
+  SetLongRepeat(block, api, repeats, times, where);
   const Walk walk{1, CheckStride(block, api, "srcRepStride", repeat_stride, 65535, where)};
   if (repeats.IsNothing()) return;
   CheckLocal<Access::kRead, Pipe::kVector>(block, api, "src", src.Span(), walk.Footprint<T>(repeats), where);
@@ -133,8 +139,9 @@ inline void ExtremeRepeat(const char *api, const ::AscendC::LocalTensor<T> &dst,
   Extreme best{0, 0};
   bool has_best = false;
   for (uint32_t repeat = 0; repeat < repeats.times; ++repeat) {
+    const MaskBits mask = repeats.MaskOf(repeat);
     for (uint32_t lane = 0; lane < repeats.lanes; ++lane) {
-      if (!repeats.mask.Has(lane)) continue;
+      if (!mask.Has(lane)) continue;
       const uint64_t offset = walk.Offset<T>(lane, repeat);
       FindExtreme<is_max>(best, has_best, *Advance(src.Data(), offset), static_cast<uint32_t>(offset / sizeof(T)));
     }
@@ -147,7 +154,7 @@ inline void SumRepeat(const ::AscendC::LocalTensor<T> &dst, const ::AscendC::Loc
                       Repeats repeats, int64_t times, int64_t repeat_stride, Where where) {
   static_assert(kIsHalfFloat<T>, "ReduceSum takes half and float");
   BlockState &block = Block();
-  repeats.times = CheckLongRepeat(block, "ReduceSum", times, where);
+  SetLongRepeat(block, "ReduceSum", repeats, times, where);
   const Walk walk{1, CheckStride(block, "ReduceSum", "srcRepStride", repeat_stride, 65535, where)};
   if (repeats.IsNothing()) return;
   if (OPKIT_SIM_UNLIKELY(repeats.times > kMaxPartials))
@@ -155,7 +162,7 @@ inline void SumRepeat(const ::AscendC::LocalTensor<T> &dst, const ::AscendC::Loc
   CheckLocal<Access::kRead, Pipe::kVector>(block, "ReduceSum", "src", src.Span(), walk.Footprint<T>(repeats), where);
   T partials[kMaxPartials];
   for (uint32_t repeat = 0; repeat < repeats.times; ++repeat) {
-    partials[repeat] = T(SumOfMasked(repeats.mask, static_cast<const T *>(src.Data()), walk, repeat));
+    partials[repeat] = T(SumOfMasked(repeats.MaskOf(repeat), static_cast<const T *>(src.Data()), walk, repeat));
   }
   UseWorkTensor(block, "ReduceSum", work, partials, repeats.times, where);
   CheckLocal<Access::kWrite, Pipe::kVector>(block, "ReduceSum", "dst", dst.Span(), sizeof(T), where);
@@ -236,7 +243,7 @@ template <typename T>
 inline void RawSum(T *dst, T *src, int64_t times, int64_t dst_stride, int64_t block_stride, int64_t repeat_stride, bool accumulates,
                    Where where) {
   BlockState &block = Block();
-  const Repeats repeats = FromRegister(block, LanesOf(sizeof(T)), CheckRepeatTimes(block, "vcadd", times, where));
+  const Repeats repeats = FromRegister(block, "vcadd", LanesOf(sizeof(T)), CheckRepeatTimes(block, "vcadd", times, where), where);
   const Walk walk{CheckStride(block, "vcadd", "srcBlockStride", block_stride, 65535, where),
                   CheckStride(block, "vcadd", "srcRepeatStride", repeat_stride, 65535, where)};
   const uint64_t step = CheckStride(block, "vcadd", "dstRepeatStride", dst_stride, 65535, where) * sizeof(T);
@@ -248,11 +255,9 @@ inline void RawSum(T *dst, T *src, int64_t times, int64_t dst_stride, int64_t bl
   to.address = reinterpret_cast<uint8_t *>(dst);
   if (!accumulates)
     CheckLocal<Access::kWrite, Pipe::kVector, sizeof(T)>(block, "vcadd", "dst", to, (repeats.times - 1) * step + sizeof(T), where);
-  const auto tail = static_cast<uint32_t>(block.is_counter_mode ? block.mask[0] % repeats.lanes : 0);
   float total = 0;
   for (uint32_t repeat = 0; repeat < repeats.times; ++repeat) {
-    const bool is_tail = tail != 0 && repeat + 1 == repeats.times;
-    const float sum = SumOfMasked(is_tail ? FirstElements(tail) : repeats.mask, static_cast<const T *>(src), walk, repeat);
+    const float sum = SumOfMasked(repeats.MaskOf(repeat), static_cast<const T *>(src), walk, repeat);
     if (accumulates)
       total = static_cast<float>(T(total + sum));
     else

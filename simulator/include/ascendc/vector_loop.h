@@ -174,11 +174,14 @@ constexpr MaskBits FirstElements(uint64_t count) {
   return bits;
 }
 
-// The repeats of one call. `lanes` is how many elements of the widest operand a repeat has.
+// The repeats of one call. `lanes` is how many elements of the widest operand a repeat has; `tail` is how many the last one has if counter
+// mode ends inside it, else 0.
 struct Repeats {
   MaskBits mask;
   uint32_t lanes;
   uint32_t times;
+  uint32_t tail = 0;
+  MaskBits MaskOf(uint32_t repeat) const { return tail != 0 && repeat + 1 == times ? FirstElements(tail) : mask; }
   bool IsNothing() const { return times == 0 || mask.Extent() == 0; }
 };
 
@@ -191,13 +194,19 @@ inline uint32_t CheckRepeatTimes(BlockState &block, const char *api, int64_t tim
 }
 
 // In counter mode the register holds the number of elements and the repeats follow from it.
-inline Repeats FromRegister(BlockState &block, uint32_t lanes, uint32_t times) {
+inline Repeats FromRegister(BlockState &block, const char *api, uint32_t lanes, uint32_t times, Where where) {
   if (!block.is_counter_mode) {
     MaskBits mask{{block.mask[0], block.mask[1]}};
     const MaskBits most = FirstElements(lanes);
     return {{{mask.word[0] & most.word[0], mask.word[1] & most.word[1]}}, lanes, times};
   }
-  return {FirstElements(lanes), lanes, static_cast<uint32_t>((block.mask[0] + lanes - 1) / lanes)};
+  const uint64_t count = block.mask[0];
+  const uint64_t most = block.launch->ub_bytes / (256 / lanes);
+  if (OPKIT_SIM_UNLIKELY(count > most)) {
+    Fail(block, rule::kMask, where, "%s: in counter mode the mask register asks for %llu elements, but the UB holds %llu", api,
+         static_cast<unsigned long long>(count), static_cast<unsigned long long>(most));
+  }
+  return {FirstElements(lanes), lanes, static_cast<uint32_t>((count + lanes - 1) / lanes), static_cast<uint32_t>(count % lanes)};
 }
 
 // The mask as a number of elements.
@@ -206,11 +215,11 @@ inline Repeats UseRepeats(const char *api, uint32_t lanes, uint64_t mask, int64_
   BlockState &block = Block();
   const uint32_t checked = CheckRepeatTimes(block, api, times, where);
   if constexpr (!sets_mask) {
-    return FromRegister(block, lanes, checked);
+    return FromRegister(block, api, lanes, checked, where);
   } else {
     if (block.is_counter_mode) {
       block.mask[0] = mask;
-      return FromRegister(block, lanes, checked);
+      return FromRegister(block, api, lanes, checked, where);
     }
     if (OPKIT_SIM_UNLIKELY(mask > lanes)) {
       Fail(block, rule::kMask, where, "%s: mask %llu is over the %u elements of a repeat", api, static_cast<unsigned long long>(mask),
@@ -223,14 +232,18 @@ inline Repeats UseRepeats(const char *api, uint32_t lanes, uint64_t mask, int64_
   }
 }
 
-// The mask as bits.
+// The mask as bits; in counter mode its first word is the number of elements.
 template <bool sets_mask>
 inline Repeats UseRepeats(const char *api, uint32_t lanes, const uint64_t *mask, int64_t times, Where where) {
   BlockState &block = Block();
   const uint32_t checked = CheckRepeatTimes(block, api, times, where);
   if constexpr (!sets_mask) {
-    return FromRegister(block, lanes, checked);
+    return FromRegister(block, api, lanes, checked, where);
   } else {
+    if (block.is_counter_mode) {
+      block.mask[0] = mask[0];
+      return FromRegister(block, api, lanes, checked, where);
+    }
     const MaskBits bits{{mask[0], lanes > 64 ? mask[1] : 0}};
     if (OPKIT_SIM_UNLIKELY(lanes < 64 && bits.Extent() > lanes)) {
       Fail(block, rule::kMask, where, "%s: mask bit %u is over the %u elements of a repeat", api, bits.Extent() - 1, lanes);
@@ -262,10 +275,18 @@ struct Walk {
   // Bytes from the operand's start to its last touched one.
   template <typename T>
   uint64_t Footprint(const Repeats &repeats) const {
-    const uint32_t extent = repeats.mask.Extent();
+    const uint64_t last = (repeats.times - 1) * repeat_stride * 32 + OneRepeat<T>(repeats.MaskOf(repeats.times - 1).Extent());
+    if (repeats.tail == 0 || repeats.times == 1) return last;
+    // With a small stride the whole repeat before the tail may end behind it.
+    const uint64_t before = (repeats.times - 2) * repeat_stride * 32 + OneRepeat<T>(repeats.mask.Extent());
+    return last > before ? last : before;
+  }
+
+ private:
+  template <typename T>
+  uint64_t OneRepeat(uint32_t extent) const {
     constexpr uint32_t kPerBlock = 32 / sizeof(T);
-    const uint64_t one = block_stride == 0 && extent > kPerBlock ? 32 : Offset<T>(extent - 1, 0) + sizeof(T);
-    return (repeats.times - 1) * repeat_stride * 32 + one;
+    return block_stride == 0 && extent > kPerBlock ? 32 : Offset<T>(extent - 1, 0) + sizeof(T);
   }
 };
 
@@ -314,17 +335,15 @@ inline void ForEachRun(const Repeats &repeats, uint32_t run_limit, Op op) {
 
 // Counter mode ends inside the last repeat: it is done apart.
 template <typename Op>
-inline void ForEachRunOf(const BlockState &block, const Repeats &repeats, uint32_t run_limit, Op op) {
-  if (!block.is_counter_mode) {
+inline void ForEachRunOf(const Repeats &repeats, uint32_t run_limit, Op op) {
+  if (repeats.tail == 0) {
     ForEachRun(repeats, run_limit, op);
     return;
   }
-  const auto tail = static_cast<uint32_t>(block.mask[0] % repeats.lanes);
   Repeats whole = repeats;
-  whole.times = static_cast<uint32_t>(block.mask[0] / repeats.lanes);
+  whole.times = repeats.times - 1;
   ForEachRun(whole, run_limit, op);
-  if (tail == 0) return;
-  const Repeats last{FirstElements(tail), repeats.lanes, 1};
+  const Repeats last{FirstElements(repeats.tail), repeats.lanes, 1};
   ForEachRun(last, run_limit, [&](uint32_t lane, uint32_t, uint32_t length) { op(lane, whole.times, length); });
 }
 
@@ -336,19 +355,18 @@ OPKIT_SIM_HOT T *Advance(T *base, uint64_t bytes) {
 constexpr uint32_t RunLimit(bool is_dense, uint32_t lanes) { return is_dense ? lanes : lanes / 8; }
 
 template <typename D, typename S, typename F>
-inline void ForEachRepeat(const BlockState &block, const Repeats &repeats, D *dst, const Walk &dst_walk, const S *src, const Walk &src_walk,
-                          F op) {
+inline void ForEachRepeat(const Repeats &repeats, D *dst, const Walk &dst_walk, const S *src, const Walk &src_walk, F op) {
   const bool is_dense = dst_walk.block_stride == 1 && src_walk.block_stride == 1;
-  ForEachRunOf(block, repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
+  ForEachRunOf(repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
     ForEach(Advance(dst, dst_walk.Offset<D>(lane, repeat)), Advance(src, src_walk.Offset<S>(lane, repeat)), length, op);
   });
 }
 
 template <typename D, typename S0, typename S1, typename F>
-inline void ForEachRepeat(const BlockState &block, const Repeats &repeats, D *dst, const Walk &dst_walk, const S0 *src0,
-                          const Walk &src0_walk, const S1 *src1, const Walk &src1_walk, F op) {
+inline void ForEachRepeat(const Repeats &repeats, D *dst, const Walk &dst_walk, const S0 *src0, const Walk &src0_walk, const S1 *src1,
+                          const Walk &src1_walk, F op) {
   const bool is_dense = dst_walk.block_stride == 1 && src0_walk.block_stride == 1 && src1_walk.block_stride == 1;
-  ForEachRunOf(block, repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
+  ForEachRunOf(repeats, RunLimit(is_dense, repeats.lanes), [&](uint32_t lane, uint32_t repeat, uint32_t length) {
     ForEach(Advance(dst, dst_walk.Offset<D>(lane, repeat)), Advance(src0, src0_walk.Offset<S0>(lane, repeat)),
             Advance(src1, src1_walk.Offset<S1>(lane, repeat)), length, op);
   });
@@ -388,7 +406,7 @@ inline void UnaryRepeat(const char *api, const ::AscendC::LocalTensor<D> &dst, c
   if (repeats.IsNothing()) return;
   CheckLocal<Access::kRead, Pipe::kVector>(block, api, "src", src.Span(), walks.src.Footprint<S>(repeats), where);
   CheckLocal<Access::kWrite, Pipe::kVector>(block, api, "dst", dst.Span(), walks.dst.Footprint<D>(repeats), where);
-  ForEachRepeat(block, repeats, dst.Data(), walks.dst, static_cast<const S *>(src.Data()), walks.src, op);
+  ForEachRepeat(repeats, dst.Data(), walks.dst, static_cast<const S *>(src.Data()), walks.src, op);
 }
 
 template <typename D, typename S0, typename S1, typename F>
@@ -401,8 +419,8 @@ inline void BinaryRepeat(const char *api, const ::AscendC::LocalTensor<D> &dst, 
   CheckLocal<Access::kRead, Pipe::kVector>(block, api, "src0", src0.Span(), walks.src0.Footprint<S0>(repeats), where);
   CheckLocal<Access::kRead, Pipe::kVector>(block, api, "src1", src1.Span(), walks.src1.Footprint<S1>(repeats), where);
   CheckLocal<Access::kWrite, Pipe::kVector>(block, api, "dst", dst.Span(), walks.dst.Footprint<D>(repeats), where);
-  ForEachRepeat(block, repeats, dst.Data(), walks.dst, static_cast<const S0 *>(src0.Data()), walks.src0,
-                static_cast<const S1 *>(src1.Data()), walks.src1, op);
+  ForEachRepeat(repeats, dst.Data(), walks.dst, static_cast<const S0 *>(src0.Data()), walks.src0, static_cast<const S1 *>(src1.Data()),
+                walks.src1, op);
 }
 
 }  // namespace opkit_sim::ascendc

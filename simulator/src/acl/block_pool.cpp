@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "acl/environment.h"
-#include "acl/runtime_internal.h"
 #include "acl/wait.h"
 
 namespace opkit_sim::rt {
@@ -80,8 +79,5 @@ void BlockPool::Helper() {
     inside_.fetch_sub(1, std::memory_order_seq_cst);
   }
 }
-
-uint32_t BlockThreads() { return Env().threads; }
-bool IsStrict() { return Env().strict; }
 
 }  // namespace opkit_sim::rt

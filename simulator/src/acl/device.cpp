@@ -72,25 +72,71 @@ void EndContext(std::unique_ptr<Context> context) {
   if (context != nullptr && context->default_stream != nullptr) context->default_stream->Drain();
 }
 
+// What the program still holds, if it asked for strictness: the output of a good run stays clean otherwise.
+void ReportLeaks() {
+  const size_t count = OutstandingAllocations(Owner::kUser);
+  if (!Env().strict || count == 0) return;
+  std::fprintf(stderr, "[WARNING] opkit simulator: %zu device allocation%s, %zu bytes in all, never freed\n", count, count == 1 ? "" : "s",
+               OutstandingBytes(Owner::kUser));
+}
+
 struct StopAtExit {
   // At the end of the process the streams' threads must not run kernels whose libraries are being torn down.
   ~StopAtExit() {
     Runtime &state = State();
     std::vector<std::shared_ptr<Stream>> streams;
+    bool is_reset = false;
     {
       const std::lock_guard<std::mutex> lock(state.mutex);
+      is_reset = state.primary == nullptr;
       for (const auto &stream : state.streams) streams.push_back(stream.second);
       for (const auto &context : state.contexts) {
         if (context.second->default_stream != nullptr) streams.push_back(context.second->default_stream);
       }
     }
     constexpr uint64_t kPatienceNs = 2000000000;
-    for (const auto &stream : streams) stream->Abandon(kPatienceNs);
+    // Never freed: their threads are still in a task, and the program may give their handles back later.
+    static auto &unfinished = *new std::vector<std::shared_ptr<Stream>>;
+    for (const auto &stream : streams) {
+      if (!stream->Abandon(kPatienceNs)) unfinished.push_back(stream);
+    }
     FlushTaskRecords();
+    if (!is_reset) ReportLeaks();
   }
 };
 
+// For every call that gives a thread a context, without which there is no stream.
+void WatchExit() { static StopAtExit stop_at_exit; }
+
+// The live stream of a handle; null, without a text, if there is none. The runtime's lock must not be held.
+std::shared_ptr<Stream> LiveStream(aclrtStream handle) {
+  Runtime &state = State();
+  Context *context = handle == nullptr ? CurrentContext() : nullptr;
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  if (handle == nullptr) {
+    if (context == nullptr) return nullptr;
+    if (context->default_stream == nullptr) context->default_stream = std::make_shared<Stream>(state.next_stream_id++, context->device);
+    return context->default_stream;
+  }
+  const auto found = state.streams.find(handle);
+  if (found != state.streams.end()) return found->second;
+  for (const auto &other : state.contexts) {
+    if (other.second->default_stream.get() == handle) return other.second->default_stream;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+aclError RequireWaitable(const char *who) {
+  if (Stream::IsAnyWorker()) {
+    return Refuse(ACL_ERROR_RT_STREAM_NOT_COMPLETE, "%s: called from a stream's host function; the stream would wait for itself", who);
+  }
+  if (IsCapturing()) {
+    return Refuse(ACL_ERROR_RT_STREAM_CAPTURED, "%s: this thread's tasks are being recorded for a static graph; they don't run yet", who);
+  }
+  return ACL_SUCCESS;
+}
 
 aclError RequireContext(const char *who) {
   if (CurrentContext() != nullptr) return ACL_SUCCESS;
@@ -99,43 +145,37 @@ aclError RequireContext(const char *who) {
 }
 
 std::shared_ptr<Stream> ResolveStream(const char *who, aclrtStream handle, aclError *code) {
-  Runtime &state = State();
-  if (handle == nullptr) {
-    Context *context = CurrentContext();
-    if (context == nullptr) {
-      *code = RequireContext(who);
-      return nullptr;
-    }
-    const std::lock_guard<std::mutex> lock(state.mutex);
-    if (context->default_stream == nullptr) context->default_stream = std::make_shared<Stream>(state.next_stream_id++, context->device);
-    return context->default_stream;
-  }
   ThreadState &mine = thread_state;
-  const uint64_t generation = state.generation.load(std::memory_order_acquire);
-  if (handle == mine.stream_handle && mine.stream_checked_at == generation) {
+  const uint64_t generation = State().generation.load(std::memory_order_acquire);
+  if (handle != nullptr && handle == mine.stream_handle && mine.stream_checked_at == generation) {
     if (auto stream = mine.stream.lock()) return stream;
   }
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  const auto found = state.streams.find(handle);
-  if (found != state.streams.end()) {
-    mine.stream_handle = handle;
-    mine.stream = found->second;
-    mine.stream_checked_at = generation;
-    return found->second;
+  auto found = LiveStream(handle);
+  if (found != nullptr) {
+    if (handle != nullptr) {
+      mine.stream_handle = handle;
+      mine.stream = found;
+      mine.stream_checked_at = generation;
+    }
+    return found;
   }
-  for (const auto &context : state.contexts) {
-    if (context.second->default_stream.get() == handle) return context.second->default_stream;
-  }
-  *code = Refuse(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream; it was destroyed, or its device was reset, or it never was one",
-                 who, handle);
+  *code = handle == nullptr
+              ? RequireContext(who)
+              : Refuse(ACL_ERROR_RT_INVALID_HANDLE,
+                       "%s: %p is not a live stream; it was destroyed, or its device was reset, or it never was one", who, handle);
   return nullptr;
 }
 
-bool IsLiveStream(aclrtStream stream) {
-  Runtime &state = State();
-  if (stream == nullptr) return CurrentContext() != nullptr;
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  return state.streams.count(stream) != 0;
+int32_t CurrentDevice() {
+  const Context *context = CurrentContext();
+  return context == nullptr ? -1 : context->device;
+}
+
+aclrtStream DefaultStream() { return LiveStream(nullptr).get(); }
+
+void Drain(aclrtStream stream) {
+  const auto live = LiveStream(stream);
+  if (live != nullptr && !live->IsWorker()) live->Drain();
 }
 
 }  // namespace opkit_sim::rt
@@ -190,8 +230,8 @@ aclError aclsysGetVersionStr(char *pkgName, char *versionStr) {
 const char *aclrtGetSocName() { return chip::kSocName; }
 
 aclError aclrtSetDevice(int32_t deviceId) {
-  static StopAtExit stop_at_exit;
   if (!IsDevice(deviceId)) return RefuseDevice("aclrtSetDevice", deviceId);
+  WatchExit();
   Runtime &state = State();
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (state.primary == nullptr) {
@@ -207,6 +247,7 @@ aclError aclrtSetDevice(int32_t deviceId) {
 
 aclError aclrtResetDeviceForce(int32_t deviceId) {
   if (!IsDevice(deviceId)) return RefuseDevice("aclrtResetDeviceForce", deviceId);
+  if (const aclError code = RequireWaitable("aclrtResetDeviceForce")) return code;
   Runtime &state = State();
   std::unique_ptr<Context> ended;
   std::vector<std::shared_ptr<Stream>> streams;
@@ -223,11 +264,13 @@ aclError aclrtResetDeviceForce(int32_t deviceId) {
   }
   for (const auto &stream : streams) stream->Drain();
   EndContext(std::move(ended));
+  ReportLeaks();
   return ACL_SUCCESS;
 }
 
 aclError aclrtResetDevice(int32_t deviceId) {
   if (!IsDevice(deviceId)) return RefuseDevice("aclrtResetDevice", deviceId);
+  if (const aclError code = RequireWaitable("aclrtResetDevice")) return code;
   Runtime &state = State();
   {
     const std::lock_guard<std::mutex> lock(state.mutex);
@@ -308,6 +351,7 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
   constexpr const char *kWho = "aclrtSynchronizeDevice";
   if (timeout < -1) return Refuse(ACL_ERROR_RT_PARAM_INVALID, "%s: timeout %d ms; it must be -1 (no limit) or more", kWho, timeout);
   if (const aclError code = RequireContext(kWho)) return code;
+  if (const aclError code = RequireWaitable(kWho)) return code;
   Runtime &state = State();
   std::vector<std::shared_ptr<Stream>> streams;
   {
@@ -336,6 +380,7 @@ aclError aclrtSynchronizeDevice(void) { return aclrtSynchronizeDeviceWithTimeout
 aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) {
   if (context == nullptr) return Refuse(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: context must not be null");
   if (!IsDevice(deviceId)) return RefuseDevice("aclrtCreateContext", deviceId);
+  WatchExit();
   auto made = std::make_unique<Context>(Context{deviceId, nullptr});
   Runtime &state = State();
   const std::lock_guard<std::mutex> lock(state.mutex);

@@ -25,6 +25,10 @@ constexpr uint32_t kMaxBlocks = 65535;
 
 constexpr uint32_t kDeviceCount = 1;
 
+// ACL_SUCCESS if the calling thread may wait for all of the device's work; a host function would wait for itself, and what a capture
+// records doesn't run.
+aclError RequireWaitable(const char *who);
+
 // ACL_SUCCESS if the calling thread has a live context; else 107002 with a text that says what to call.
 aclError RequireContext(const char *who);
 

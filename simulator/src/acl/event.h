@@ -19,8 +19,9 @@ class Event {
   uint64_t TimeNs() const { return time_ns_.load(std::memory_order_acquire); }
 
   void Reach(uint64_t ticket) {
+    if (ticket <= done_.Value()) return;
     time_ns_.store(NowNs(), std::memory_order_release);
-    if (ticket > done_.Value()) done_.Raise(ticket);
+    done_.RaiseToAtLeast(ticket);
   }
   void Reset(uint64_t ticket) { reset_below_.store(ticket, std::memory_order_release); }
 

@@ -62,9 +62,18 @@ const char *WhyNotLoadable(const uint8_t *data, size_t bytes) {
   return nullptr;
 }
 
+// A path to the file that no other load uses: the dynamic loader takes two equal paths for one library, the number of a closed descriptor
+// is given again, and a library may stay mapped past its dlclose. The number of the load is spelt in "./" (1) and "/" (0), which name
+// nothing.
+std::string PathOfLoad(int file) {
+  static std::atomic<uint64_t> loads{0};
+  std::string path = "/proc/self/fd/";
+  for (uint64_t number = loads.fetch_add(1) + 1; number != 0; number /= 2) path += number % 2 != 0 ? "./" : "/";
+  return path + std::to_string(file);
+}
+
 // A library handle of its own for each load, so that two loads of one binary don't share state. Empty reason: loaded.
-// `*kept` is the file: it stays open as long as the library, for the dynamic loader takes two equal paths for one library, and the number
-// of a closed descriptor is given again.
+// `*kept` is the file: it stays open as long as the library, so that a debugger or sanitizer finds it under its path.
 void *OpenFromMemory(const uint8_t *data, size_t bytes, int *kept, std::string *reason) {
   const int file = memfd_create("opkit_kernel", MFD_CLOEXEC);
   if (file < 0) {
@@ -82,9 +91,7 @@ void *OpenFromMemory(const uint8_t *data, size_t bytes, int *kept, std::string *
     }
     written += static_cast<size_t>(count);
   }
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(PathOfLoad(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     *reason = dlerror();
     close(file);
@@ -106,6 +113,7 @@ uint32_t StrictestAlign(const KernelEntry &entry) {
 
 Binary::~Binary() {
   if (library_ != nullptr) dlclose(library_);
+  if (file_ >= 0) close(file_);
 }
 
 const Function *Binary::Find(const char *name) const {

@@ -61,7 +61,14 @@ std::shared_ptr<Binary> CheckLaunch(const char *who, const void *function, uint3
                                     aclError *code) {
   auto binary = BinaryOf(who, function, code);
   if (binary == nullptr) return nullptr;
-  const char *kernel = static_cast<const Function *>(function)->entry->name;
+  const KernelEntry &entry = *static_cast<const Function *>(function)->entry;
+  const char *kernel = entry.name;
+  if (std::strcmp(entry.core_type, "aiv") != 0) {
+    *code =
+        Refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s: kernel '%s' is of a type that needs cube cores (%s); only vector cores are simulated",
+               who, kernel, entry.core_type);
+    return nullptr;
+  }
   if (blocks == 0 || blocks > chip::kMaxBlocks) {
     *code =
         Refuse(ACL_ERROR_RT_PARAM_INVALID, "%s: kernel '%s': numBlocks is %u; it must be 1 to %u", who, kernel, blocks, chip::kMaxBlocks);
@@ -150,6 +157,8 @@ aclError LaunchByHostArgs(const char *who, aclrtFuncHandle handle, uint32_t bloc
 }
 
 }  // namespace
+
+bool IsCapturing() { return capture.stream != nullptr; }
 
 TaskList *CaptureOf(const Stream *stream) { return capture.stream.get() == stream ? capture.list.get() : nullptr; }
 

@@ -139,11 +139,11 @@ aclError DeviceMalloc(size_t bytes, Owner owner, void **ptr) {
 
 aclError DeviceFree(void *ptr) { return Ledger::Get().Free("device memory", ptr); }
 
-aclError EnqueueCopy(aclrtStream stream, void *dst, const void *src, size_t bytes, const RecordTag &tag) {
+aclError EnqueueCopy(aclrtStream stream, void *dst, const void *src, size_t bytes, aclrtMemcpyKind kind, const RecordTag &tag) {
   if (bytes == 0) return ACL_SUCCESS;
   Copy copy{};
   const char *who = tag.name == nullptr ? "copy" : tag.name;
-  if (const aclError code = CheckCopy(who, dst, bytes, src, bytes, ACL_MEMCPY_DEFAULT, &copy)) return code;
+  if (const aclError code = CheckCopy(who, dst, bytes, src, bytes, kind, &copy)) return code;
   return Submit(who, stream, [&](Task &task) { FillCopyTask(task, copy, tag); });
 }
 

@@ -44,8 +44,9 @@ size_t KernelCount(const TaskList &tasks);
 // label the kernels in records and in findings (name: the node's name). Costs one queue slot and no allocation.
 aclError EnqueueReplay(aclrtStream stream, const std::shared_ptr<const TaskList> &tasks, const RecordTag &tag);
 
-// A device-to-device (or any) copy that shows in the records under the tag. The addresses are checked against the ledger now.
-aclError EnqueueCopy(aclrtStream stream, void *dst, const void *src, size_t bytes, const RecordTag &tag);
+// A copy that shows in the records under the tag. The addresses are checked against the ledger now: what `kind` calls device memory must be
+// live, and nothing else may be.
+aclError EnqueueCopy(aclrtStream stream, void *dst, const void *src, size_t bytes, aclrtMemcpyKind kind, const RecordTag &tag);
 
 // Copies `bytes` from `host` now and writes them to device memory `dst` in stream order (kind ARGS_H2D).
 aclError EnqueueArgsUpdate(aclrtStream stream, void *dst, const void *host, size_t bytes, const RecordTag &tag);
@@ -81,18 +82,19 @@ void SetRecentError(const char *text);
 // Blocks that have been started since the process began, over all streams; for tests that count launches.
 uint64_t KernelLaunchCount();
 
-// The stream object behind `stream` (null: the current device's default stream) exists and belongs to a live device.
-bool IsLiveStream(aclrtStream stream);
+// The device that is current on the calling thread, -1 if none is; unlike aclrtGetDevice it leaves no text.
+int32_t CurrentDevice();
+
+// The handle of the current context's default stream, which any thread may use; null, without a text, if no context is current.
+aclrtStream DefaultStream();
+
+// Waits until the stream has run what it was given. A failure stays with the stream, for the program's own synchronization. Does nothing
+// for a stream that is gone, and from the stream's own host function.
+void Drain(aclrtStream stream);
 
 // Appends the task records collected so far to the file named by OPKIT_SIM_TASK_RECORDS, if it is set; also done at process exit.
 void FlushTaskRecords();
 bool AreTasksRecorded();
-
-// Threads that run blocks (OPKIT_SIM_THREADS), the stream's own thread included.
-uint32_t BlockThreads();
-
-// OPKIT_SIM_STRICT=1: warnings of kernel checks count as errors.
-bool IsStrict();
 
 }  // namespace opkit_sim::rt
 

@@ -24,7 +24,11 @@ uint32_t WaiterSpins() {
   return spins;
 }
 
+thread_local bool is_worker = false;
+
 }  // namespace
+
+bool Stream::IsAnyWorker() { return is_worker; }
 
 Stream::Stream(int32_t id, int32_t device) : id_(id), device_(device), ring_(new Task[kCapacity]), worker_(&Stream::Work, this) {}
 
@@ -49,6 +53,7 @@ void Stream::WakeWorker() {
 }
 
 void Stream::Work() {
+  is_worker = true;
   Executor executor(this);
   uint64_t at = 0;
   while (true) {
@@ -99,16 +104,17 @@ aclError Stream::TakeError(const char *who) {
   return RefuseWith(code, (std::string(who) + ": " + text).c_str());
 }
 
-void Stream::Abandon(uint64_t timeout_ns) {
+bool Stream::Abandon(uint64_t timeout_ns) {
   is_abandoned_.store(true);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   WakeWorker();
-  if (IsWorker()) return;
+  if (IsWorker()) return false;
   const uint64_t deadline = NowNs() + timeout_ns;
   while (!has_ended_.load(std::memory_order_acquire) && NowNs() < deadline) {
     timespec nap{0, 100000};
     nanosleep(&nap, nullptr);
   }
+  return has_ended_.load(std::memory_order_acquire);
 }
 
 }  // namespace opkit_sim::rt

@@ -46,9 +46,12 @@ class Stream {
   aclError TakeError(const char *who);
 
   bool IsWorker() const { return std::this_thread::get_id() == worker_.get_id(); }
+  // Whether the calling thread is some stream's.
+  static bool IsAnyWorker();
 
-  // For the end of the process: the thread stops after the task that it runs. Doesn't wait longer than `timeout_ns`.
-  void Abandon(uint64_t timeout_ns);
+  // For the end of the process: the thread stops after the task that it runs. False if it hasn't within `timeout_ns`; then the stream must
+  // outlive the process.
+  bool Abandon(uint64_t timeout_ns);
 
  private:
   static constexpr uint64_t kCapacity = 1024;

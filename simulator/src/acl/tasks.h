@@ -88,6 +88,9 @@ struct Executor {
 
 void RunTask(const Task &task, Executor &executor);
 
+// Whether the calling thread records any stream's tasks.
+bool IsCapturing();
+
 // The list that the calling thread records `stream`'s tasks to, or null if it doesn't.
 TaskList *CaptureOf(const Stream *stream);
 

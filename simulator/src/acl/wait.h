@@ -45,8 +45,15 @@ class Progress {
 
   void Raise(uint64_t value) {
     value_.store(value, std::memory_order_release);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (value >= wake_at_.load(std::memory_order_relaxed)) Wake();
+    WakeFrom(value);
+  }
+
+  // For more than one thread that raises: a smaller value changes nothing.
+  void RaiseToAtLeast(uint64_t value) {
+    uint64_t current = value_.load(std::memory_order_relaxed);
+    while (current < value && !value_.compare_exchange_weak(current, value, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    WakeFrom(value);
   }
 
   // False if `timeout_ns` (0: none) passed first.
@@ -75,6 +82,11 @@ class Progress {
   }
 
  private:
+  void WakeFrom(uint64_t value) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (value >= wake_at_.load(std::memory_order_relaxed)) Wake();
+  }
+
   // Every waiter is woken and asks again for what it still waits for.
   void Wake() {
     wake_at_.store(UINT64_MAX, std::memory_order_relaxed);

@@ -35,7 +35,7 @@ GraphImpl *Built(const GraphImplPtr &impl, const char *call) {
 NodePtr FindForOutput(const GraphImpl &graph, const Operator &op) {
   NodePtr node = op.IsEmpty() ? nullptr : graph.FindNode(OperatorImpl::Of(op)->name);
   if (node == nullptr) {
-    ReportWarning("[SetOutputs][Check] User designated out_node %s does not exist in graph, skip it", NameOf(op));
+    ReportWarning("SetOutputs of graph [%s]: the graph has no node [%s], it is left out", graph.name.GetString(), NameOf(op));
   }
   return node;
 }
@@ -107,8 +107,8 @@ Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::vector<size_
         if (index < node->op->outputs.size()) {
           graph->outputs.emplace_back(node, index);
         } else {
-          ReportWarning("[SetOutputs][Check] User designated out_node %s has no output %zu, output_size=%zu, skip it", NameOf(op), index,
-                        node->op->outputs.size());
+          ReportWarning("SetOutputs of graph [%s]: [%s] has %zu outputs, number %zu is left out", graph->name.GetString(), NameOf(op),
+                        node->op->outputs.size(), index);
         }
       }
     }
@@ -129,8 +129,8 @@ Graph &Graph::SetOutputs(const std::vector<std::pair<ge::Operator, AscendString>
     } else if (node != nullptr) {
       const size_t index = OperatorImpl::IndexOf(node->op->outputs, output);
       if (index == opkit_sim::graph::kNone) {
-        ReportError("user designated out_node (%s):(%s) does not exist in graph:%s, this out_node ignored!", NameOf(op), output.GetString(),
-                    graph->name.GetString());
+        ReportError("SetOutputs of graph [%s]: [%s] has no output '%s'; this output and those after it are left out",
+                    graph->name.GetString(), NameOf(op), output.GetString());
         return *this;
       }
       graph->outputs.emplace_back(node, index);
@@ -164,7 +164,7 @@ Graph &Graph::SetTargets(const std::vector<Operator> &targets) {
       if (node != nullptr) {
         graph->targets.push_back(node);
       } else {
-        ReportWarning("[SetTargets][Check] User designated target_node %s does not exist in graph, skip it", NameOf(op));
+        ReportWarning("SetTargets of graph [%s]: the graph has no node [%s], it is left out", graph->name.GetString(), NameOf(op));
       }
     }
   }
@@ -196,7 +196,7 @@ graphStatus Graph::AddOp(const ge::Operator &op) {
     return GRAPH_FAILED;
   }
   if (!impl_->listed.emplace(OperatorImpl::Of(op)->name, op).second) {
-    ReportWarning("[Check][Param] the op have added before, op name:%s.", NameOf(op));
+    ReportWarning("AddOp to graph [%s]: it has an operator [%s] already, the first stays", impl_->name.GetString(), NameOf(op));
   }
   return GRAPH_SUCCESS;
 }

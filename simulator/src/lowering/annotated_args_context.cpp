@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lowering/declared_launches.h"
+#include "lowering/workspace.h"
 #include "session/report.h"
 
 namespace gert {
@@ -19,7 +20,6 @@ using opkit_sim::lowering::DeclaredLaunches;
 constexpr size_t kMaxArgs = 65536 / sizeof(uint64_t);
 // Workspaces have no address before the graph is loaded; a logical one tells success from failure.
 constexpr uintptr_t kLogicalWorkspace = uintptr_t{1} << 40;
-constexpr size_t kWorkspaceAlignment = 512;
 
 using Collected = std::vector<DeclaredArg>;
 
@@ -77,14 +77,14 @@ ge::graphStatus AnnotatedKernelArgs::AppendArg(uint64_t value) { return Append(i
 
 WorkspaceAddr AnnotatedArgsContext::MallocWorkSpace(size_t size) {
   auto *declared = MutableInputPointer<DeclaredLaunches>(GetComputeNodeInputNum());
-  const size_t rounded = (size + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-  if (rounded < size || size == 0) {
+  const size_t rounded = opkit_sim::lowering::RoundedWorkspace(size);
+  if (rounded == 0) {
     report::Error("E19999", "[MallocWorkSpace] op %s asks for %zu bytes", GetNodeName(), size);
     return {0, nullptr};
   }
   const auto index = static_cast<uint32_t>(declared->workspaces.size());
   declared->workspaces.push_back(rounded);
-  return {index, reinterpret_cast<const void *>(kLogicalWorkspace + index * kWorkspaceAlignment)};
+  return {index, reinterpret_cast<const void *>(kLogicalWorkspace + index * opkit_sim::lowering::kWorkspaceAlignment)};
 }
 
 uint32_t AnnotatedArgsContext::GetStreamId() const { return GetComputeNodeInfo() == nullptr ? std::numeric_limits<uint32_t>::max() : 0; }

@@ -2,14 +2,13 @@
 #include "exe_graph/runtime/eager_op_execution_context.h"
 
 #include "lowering/node_memory.h"
+#include "lowering/workspace.h"
 #include "session/report.h"
 
 namespace gert {
 namespace {
 namespace report = opkit_sim::report;
 using opkit_sim::lowering::NodeMemory;
-
-constexpr size_t kWorkspaceAlignment = 512;
 
 const char *Shown(const char *text) { return text == nullptr ? "" : text; }
 }  // namespace
@@ -67,8 +66,8 @@ Tensor *EagerOpExecutionContext::MakeOutputRefInput(size_t output_index, size_t 
 }
 
 void *EagerOpExecutionContext::MallocWorkSpace(size_t size) {
-  const size_t rounded = (size + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-  if (rounded < size || size == 0) {
+  const size_t rounded = opkit_sim::lowering::RoundedWorkspace(size);
+  if (rounded == 0) {
     report::Error("E19999", "[MallocWorkSpace] op %s asks for %zu bytes", Shown(GetNodeName()), size);
     return nullptr;
   }

@@ -40,7 +40,6 @@ void *DeviceBlocks::Allocate(size_t bytes) {
     return nullptr;
   }
   blocks_.push_back(block);
-  bytes_ += bytes;
   return block;
 }
 

@@ -22,11 +22,9 @@ class DeviceBlocks {
 
   /// nullptr for 0 bytes, and, with a report, if there is no memory.
   void *Allocate(size_t bytes);
-  size_t Bytes() const { return bytes_; }
 
  private:
   std::vector<void *> blocks_;
-  size_t bytes_ = 0;
 };
 
 /// The refreshed argument blocks of a graph: one table on the host, one of the same layout on the device, copied by a single task. Space is
@@ -46,7 +44,6 @@ class ArgsTable {
   Block Add(const void *data, size_t bytes);
   /// Enqueues the copies of all tables to the device, in the order of the stream. `name` labels the tasks and must outlive them.
   aclError Upload(aclrtStream stream, const char *name, uint32_t graph_id, uint64_t run) const;
-  bool IsEmpty() const { return tables_.empty() || (tables_.size() == 1 && tables_.front().used == 0); }
 
  private:
   struct Table {

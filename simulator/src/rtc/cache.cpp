@@ -20,7 +20,7 @@
 namespace opkit_sim::rtc {
 namespace {
 
-constexpr char kMagic[] = "opkit-rtc-entry-1\n";
+constexpr char kMagic[] = "opkit-rtc-entry-2\n";
 constexpr size_t kDigestBytes = 64;
 constexpr size_t kMaxEntries = 1000;
 // A file that changed this shortly before it was compiled could change again within the clock's grain: its time proves nothing.
@@ -178,11 +178,16 @@ bool LoadFromCache(const std::string &key, const std::string &working_folder, Ca
     include.digest = reader.Text();
     entry.includes.push_back(std::move(include));
   }
+  const int64_t absent_count = reader.Number();
+  for (int64_t i = 0; i < absent_count && reader.IsGood(); ++i) entry.absent.push_back(reader.Text());
   entry.log = reader.Text();
   entry.binary = reader.Text();
-  if (!reader.IsGood() || (!entry.folder.empty() && entry.folder != working_folder)) return false;
+  if (!reader.IsGood() || entry.binary.empty() || (!entry.folder.empty() && entry.folder != working_folder)) return false;
   for (const Include &include : entry.includes) {
     if (!IsUnchanged(include, entry.compiled_ns)) return false;
+  }
+  for (const std::string &path : entry.absent) {
+    if (access(path.c_str(), F_OK) == 0) return false;
   }
   utimensat(AT_FDCWD, PathOf(key).c_str(), nullptr, 0);
   *found = std::move(entry);
@@ -202,6 +207,8 @@ void StoreInCache(const std::string &key, const CachedBinary &entry) {
     writer.Number(include.changed_ns);
     writer.Text(include.digest);
   }
+  writer.Number(static_cast<int64_t>(entry.absent.size()));
+  for (const std::string &path : entry.absent) writer.Text(path);
   writer.Text(entry.log);
   writer.Text(entry.binary);
   std::string temporary = Folder() + "/.new-XXXXXX";

@@ -1,8 +1,8 @@
 // The compile cache: compiled kernels on disk, keyed by everything that made them.
 //
-// Direct mode: the key is source, options, compiler, toolkit and processor; the entry lists what was included, with content hashes, so a
-// hit needs no process. An entry is one file with a checksum, written beside and renamed: a reader sees a whole entry or none, and ignores
-// a damaged one.
+// Direct mode: the key is source, options, compiler, toolkit and processor; the entry lists what was included, with content hashes, and
+// what wasn't there to be included first, so a hit needs no process. An entry is one file with a checksum, written beside and renamed: a
+// reader sees a whole entry or none, and ignores a damaged one.
 #ifndef OPKIT_SIM_SRC_RTC_CACHE_H_
 #define OPKIT_SIM_SRC_RTC_CACHE_H_
 
@@ -25,6 +25,7 @@ struct CachedBinary {
   std::string folder;       // the working folder, if an include was found relative to it; else empty
   int64_t compiled_ns = 0;  // when the compilation began
   std::vector<Include> includes;
+  std::vector<std::string> absent;  // absolute paths that would be included instead if they existed
 };
 
 // False on a miss. Nothing here is ever an error: without a usable folder there is no cache.

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -69,16 +70,25 @@ Compiler FindCompiler() {
   return compiler;
 }
 
-// The child's environment: messages in English, and nothing preloaded that belongs to this process.
+// The child's environment: messages in English, nothing preloaded that belongs to this process, and none of what leads the compiler to
+// other headers or parts of itself: the cache's key doesn't hold it.
 std::vector<std::string> ChildEnvironment() {
+  static constexpr const char *kDropped[] = {"LC_",
+                                             "LANG",
+                                             "LD_PRELOAD=",
+                                             "GCC_COLORS=",
+                                             "CPATH=",
+                                             "C_INCLUDE_PATH=",
+                                             "CPLUS_INCLUDE_PATH=",
+                                             "GCC_EXEC_PREFIX=",
+                                             "COMPILER_PATH=",
+                                             "LIBRARY_PATH="};
   std::vector<std::string> variables;
   for (char **entry = environ; *entry != nullptr; ++entry) {
     const std::string variable = *entry;
-    if (variable.rfind("LC_", 0) == 0 || variable.rfind("LANG", 0) == 0 || variable.rfind("LD_PRELOAD=", 0) == 0 ||
-        variable.rfind("GCC_COLORS=", 0) == 0 || variable.rfind("CPATH=", 0) == 0) {
-      continue;
-    }
-    variables.push_back(variable);
+    const auto begins = [&variable](const char *start) { return variable.rfind(start, 0) == 0; };
+    const bool is_dropped = std::any_of(std::begin(kDropped), std::end(kDropped), begins);
+    if (!is_dropped) variables.push_back(variable);
   }
   variables.emplace_back("LC_ALL=C");
   return variables;
@@ -210,7 +220,14 @@ CompileResult RunCompiler(const std::vector<std::string> &arguments, const std::
   Pipe::Close(&errors.write);
   Converse(in, out, errors, input, &result);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = -1;
+  while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (ended != child) {
+    // The program ignores SIGCHLD, or waits for every child itself: the status is gone, and the messages must tell. Whoever asked for a
+    // file looks whether it is there.
+    result.status = result.errors.find("error: ") == std::string::npos ? 0 : 1;
+    return result;
   }
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (WIFSIGNALED(status)) result.errors += command[0] + ": killed by signal " + std::to_string(WTERMSIG(status)) + "\n";

@@ -40,7 +40,9 @@ bool ParsePlace(const std::string &text, Place *place, std::string *rest) {
   for (size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1)) {
     size_t end = colon + 1;
     while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-    if (end == colon + 1 || end >= text.size() || (text[end] != ':' && text[end] != ',')) continue;
+    // More digits than a line number has are part of something else.
+    constexpr size_t kMaxDigits = 9;
+    if (end == colon + 1 || end - colon - 1 > kMaxDigits || end >= text.size() || (text[end] != ':' && text[end] != ',')) continue;
     place->file = text.substr(0, colon);
     place->line = static_cast<unsigned>(std::stoul(text.substr(colon + 1, end - colon - 1)));
     const size_t begin = text.find_first_not_of(' ', end + 1);
@@ -51,8 +53,8 @@ bool ParsePlace(const std::string &text, Place *place, std::string *rest) {
 }
 
 bool IsInternal(const std::string &file) {
-  return file.rfind(ToolkitHome() + "/", 0) == 0 || file.rfind("/usr/", 0) == 0 || file.find("/include/ascendc/") != std::string::npos ||
-         file.find("/opkit_sim/") != std::string::npos || file[0] == '<';
+  return file.rfind(ToolkitHome() + "/", 0) == 0 || file.rfind("/usr/include/", 0) == 0 || file.rfind("/usr/lib/", 0) == 0 ||
+         file.find("/include/ascendc/") != std::string::npos || file.find("/opkit_sim/") != std::string::npos || file[0] == '<';
 }
 
 // The place in a line of context: "In file included from a.asc:1,", "   from a.asc:2:", "a.asc:7:   required from here".

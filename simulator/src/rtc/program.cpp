@@ -266,7 +266,7 @@ std::string WorkingFolder() {
 
 std::string KeyOf(const Program &program, const Options &options) {
   Digest digest;
-  digest.AddField("opkit rtc 1, kernel abi " + std::to_string(kAbiVersion));
+  digest.AddField("opkit rtc 2, kernel abi " + std::to_string(kAbiVersion));
   digest.AddField(program.source);
   digest.AddField(program.name);
   digest.AddField(HostCompiler().identity);
@@ -292,6 +292,48 @@ bool DescribeIncludes(const std::string &rule, int64_t started_ns, CachedBinary 
     if (!DescribeInclude(path, started_ns, &include)) return false;
     entry->includes.push_back(std::move(include));
   }
+  return true;
+}
+
+// The folders of the options that are searched for includes, in their order, as the compiler writes them before a file's name.
+std::vector<std::string> SearchFolders(const Options &options) {
+  std::vector<std::string> plain;
+  std::vector<std::string> system;
+  for (size_t i = 0; i < options.forwarded.size(); ++i) {
+    const std::string &option = options.forwarded[i];
+    const bool is_system = option == "-isystem";
+    if (!is_system && !StartsWith(option, "-I")) continue;
+    std::string folder = is_system || option == "-I" ? options.forwarded[++i] : option.substr(2);
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    (is_system ? system : plain).push_back(folder);
+  }
+  plain.insert(plain.end(), system.begin(), system.end());
+  const std::string include = ToolkitHome() + "/include";
+  plain.insert(plain.end(), {include, include + "/ascendc"});
+  return plain;
+}
+
+// Lists where what was included would have been found first, had it been there; false if the result must not be cached.
+bool DescribeAbsent(const Options &options, CachedBinary *entry) {
+  std::vector<std::string> folders = SearchFolders(options);
+  for (std::string &folder : folders) {
+    if (folder[0] == '/') continue;
+    entry->folder = WorkingFolder();
+    if (entry->folder.empty()) return false;
+    while (StartsWith(folder, "./")) folder.erase(0, 2);
+    folder = folder == "." || folder.empty() ? entry->folder : entry->folder + "/" + folder;
+  }
+  std::set<std::string> absent;
+  for (const Include &include : entry->includes) {
+    for (size_t i = 1; i < folders.size(); ++i) {
+      if (!StartsWith(include.path, (folders[i] + "/").c_str())) continue;
+      const std::string name = include.path.substr(folders[i].size());
+      for (size_t earlier = 0; earlier < i; ++earlier) {
+        if (access((folders[earlier] + name).c_str(), F_OK) != 0) absent.insert(folders[earlier] + name);
+      }
+    }
+  }
+  entry->absent.assign(absent.begin(), absent.end());
   return true;
 }
 
@@ -334,7 +376,11 @@ aclError Compile(Program &program, const Options &options) {
                                                          program.name + " failed:\n" + program.log);
   }
   program.binary = ReadAll(scratch.File("kernel.so"));
-  if (is_cacheable && DescribeIncludes(ReadAll(scratch.File("rule")), entry.compiled_ns, &entry)) {
+  if (program.binary.empty()) {
+    program.log += HostCompiler().path + ": left no binary\n";
+    return Refuse(kCompilation, "aclrtcCompileProg: compilation of " + program.name + " failed:\n" + program.log);
+  }
+  if (is_cacheable && DescribeIncludes(ReadAll(scratch.File("rule")), entry.compiled_ns, &entry) && DescribeAbsent(options, &entry)) {
     entry.binary = program.binary;
     entry.log = program.log;
     StoreInCache(key, entry);

@@ -44,9 +44,7 @@ LoadedGraph::LoadedGraph(std::shared_ptr<const CompiledGraph> graph, uint32_t gr
 
 LoadedGraph::~LoadedGraph() {
   for (aclrtStream stream : streams_) {
-    if (rt::IsLiveStream(stream)) {
-      (void)aclrtSynchronizeStream(stream);
-    }
+    rt::Drain(stream);
   }
 }
 
@@ -215,8 +213,8 @@ bool LoadedGraph::CopyHostOutputs(aclrtStream stream, std::vector<gert::Tensor> 
     const size_t slot = graph_->inputs.size() + i;
     const size_t bytes = std::min(plan_.slots[slot].bytes, outputs[i].GetSize());
     if (IsOnHost(outputs[i]) && bytes > 0) {
-      const aclError status =
-          rt::EnqueueCopy(stream, outputs[i].GetAddr(), addresses_[slot], bytes, CopyTag("host_output", graph_id_, run_));
+      const aclError status = rt::EnqueueCopy(stream, outputs[i].GetAddr(), addresses_[slot], bytes, ACL_MEMCPY_DEVICE_TO_HOST,
+                                              CopyTag("host_output", graph_id_, run_));
       if (status != ACL_SUCCESS) {
         return Failed("copying an output to the host", status);
       }
@@ -232,7 +230,7 @@ bool LoadedGraph::Replay(aclrtStream stream) {
   for (const Step &step : plan_.steps) {
     aclError status = ACL_SUCCESS;
     if (step.IsCopy()) {
-      status = rt::EnqueueCopy(stream, addresses_[step.to], addresses_[step.from], plan_.slots[step.to].bytes,
+      status = rt::EnqueueCopy(stream, addresses_[step.to], addresses_[step.from], plan_.slots[step.to].bytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
                                CopyTag(step.name.GetString(), graph_id_, run_));
     } else {
       tag.name = nodes_[step.node]->name();
@@ -263,9 +261,11 @@ bool LoadedGraph::AllocateOutputs(std::vector<gert::Tensor> &outputs) {
   return true;
 }
 
+// By the stream's own handle: what the default stream is depends on the thread that asks.
 void LoadedGraph::Remember(aclrtStream stream) {
-  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) {
-    streams_.push_back(stream);
+  aclrtStream handle = stream == nullptr ? rt::DefaultStream() : stream;
+  if (handle != nullptr && std::find(streams_.begin(), streams_.end(), handle) == streams_.end()) {
+    streams_.push_back(handle);
   }
 }
 

@@ -99,7 +99,7 @@ bool LoadedNode::Launch(aclrtStream stream, const std::vector<void *> &addresses
     report::Error("E19999", "op %s (type %s) can't launch on the stream of LoadGraph, ret %d", name(), type(), capture.status());
     return false;
   }
-  if (!(node_.IsDeclared() ? LaunchDeclared(stream) : Execute(stream))) {
+  if (!(node_.IsDeclared() ? LaunchDeclared(stream) : Execute())) {
     return false;
   }
   const aclError status = capture.End(&tasks_);
@@ -109,7 +109,7 @@ bool LoadedNode::Launch(aclrtStream stream, const std::vector<void *> &addresses
   return status == ACL_SUCCESS;
 }
 
-bool LoadedNode::Execute(aclrtStream) {
+bool LoadedNode::Execute() {
   if (node_.eager == nullptr) {
     report::Error("E19999", "%s is custom op but did not implement EagerExecuteOp", type());
     return false;

@@ -46,7 +46,7 @@ class LoadedNode {
     size_t slot;
   };
 
-  bool Execute(aclrtStream stream);
+  bool Execute();
   bool LaunchDeclared(aclrtStream stream);
   bool LaunchOne(aclrtStream stream, const lowering::DeclaredLaunch &launch, const std::vector<void *> &workspaces);
   aclrtFuncHandle FunctionOf(const lowering::DeclaredLaunch &launch);

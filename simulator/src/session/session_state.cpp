@@ -38,8 +38,7 @@ bool ReadDevice(const Options &options, int32_t &device) {
 }
 
 bool UseDevice(int32_t device) {
-  int32_t current = 0;
-  if (aclrtGetDevice(&current) == ACL_SUCCESS && current == device) {
+  if (rt::CurrentDevice() == device) {
     return true;
   }
   const aclError status = aclrtSetDevice(device);
@@ -128,7 +127,12 @@ bool GraphState::Prepare(const Options &session_options, const Options &global_o
 
 bool GraphState::ExecuteAndWait(const std::vector<gert::Tensor> &inputs, std::vector<gert::Tensor> &outputs) {
   aclrtStream stream = OwnStream();
-  if (stream == nullptr || !Execute(stream, inputs, outputs)) {
+  if (stream == nullptr) {
+    return false;
+  }
+  if (!Execute(stream, inputs, outputs)) {
+    // A part of the run may be queued, and the caller is about to let go of the outputs.
+    rt::Drain(stream);
     return false;
   }
   const aclError status = aclrtSynchronizeStream(stream);

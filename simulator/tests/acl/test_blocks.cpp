@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "acl/runtime_internal.h"
@@ -186,6 +189,74 @@ TEST(a_write_inside_is_no_fault) {
   RunChild("child_writes_inside", &status);
   unsetenv("OPKIT_TEST_CHILD");
   CHECK_EQ(status, 0);
+}
+
+namespace {
+
+// Given back by a destructor that runs after the runtime's own end of the process.
+struct LateStream {
+  aclrtStream handle = nullptr;
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> has_ended{false};
+  ~LateStream() {
+    if (handle == nullptr) return;
+    (void)aclrtDestroyStream(handle);
+    while (!has_ended.load()) std::this_thread::yield();
+  }
+};
+LateStream late_stream;
+
+}  // namespace
+
+TEST(child_leaks_memory) {
+  if (getenv("OPKIT_TEST_CHILD") == nullptr) return;
+  const Device device;
+  void *memory = nullptr;
+  for (int i = 0; i < 2; ++i) REQUIRE_EQ(aclrtMalloc(&memory, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+}
+
+TEST(child_leaks_memory_of_a_device_that_it_does_not_reset) {
+  if (getenv("OPKIT_TEST_CHILD") == nullptr) return;
+  void *memory = nullptr;
+  REQUIRE_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtMalloc(&memory, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+}
+
+TEST(child_ends_while_a_stream_works) {
+  if (getenv("OPKIT_TEST_CHILD") == nullptr) return;
+  aclrtContext context = nullptr;
+  // Without aclrtSetDevice: any context is enough for the end of the process to be orderly.
+  REQUIRE_EQ(aclrtCreateContext(&context, 0), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtCreateStream(&late_stream.handle), ACL_SUCCESS);
+  const aclrtHostFunc work = [](void *self) {
+    static_cast<LateStream *>(self)->has_begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    static_cast<LateStream *>(self)->has_ended = true;
+  };
+  REQUIRE_EQ(aclrtLaunchHostFunc(late_stream.handle, work, &late_stream), ACL_SUCCESS);
+  while (!late_stream.has_begun.load()) std::this_thread::yield();
+}
+
+TEST(leaks_are_told_once_to_who_is_strict) {
+  setenv("OPKIT_TEST_CHILD", "1", 1);
+  int status = -1;
+  CHECK_EQ(Occurrences(RunChild("child_leaks_memory", &status), "[WARNING]"), 0U);
+  setenv("OPKIT_SIM_STRICT", "1", 1);
+  const std::string reset = RunChild("child_leaks_memory_of_a", &status);
+  CHECK_EQ(Occurrences(reset, "[WARNING] opkit simulator: 1 device allocation, 100 bytes in all, never freed"), 1U);
+  const std::string two = RunChild("child_leaks_memory", &status);
+  CHECK_CONTAINS(two, "[WARNING] opkit simulator: 2 device allocations, 200 bytes in all, never freed");
+  unsetenv("OPKIT_SIM_STRICT");
+  unsetenv("OPKIT_TEST_CHILD");
+}
+
+TEST(a_stream_given_back_after_the_end_stays_under_its_thread) {
+  setenv("OPKIT_TEST_CHILD", "1", 1);
+  int status = -1;
+  const std::string text = RunChild("child_ends_while", &status);
+  unsetenv("OPKIT_TEST_CHILD");
+  CHECK_EQ(status, 0);
+  if (status != 0) std::cerr << text;
 }
 
 TEST_MAIN()

@@ -141,7 +141,7 @@ TEST(records_carry_the_labels) {
   tag.op = "Identity";
   tag.graph_id = 4;
   tag.run = 17;
-  REQUIRE_EQ(EnqueueCopy(stream.handle, copy.Get(), values.Get(), 8, tag), ACL_SUCCESS);
+  REQUIRE_EQ(EnqueueCopy(stream.handle, copy.Get(), values.Get(), 8, ACL_MEMCPY_DEVICE_TO_DEVICE, tag), ACL_SUCCESS);
   tag.name = "add_node";
   tag.op = "AddRefreshOp";
   REQUIRE_EQ(EnqueueReplay(stream.handle, tasks, tag), ACL_SUCCESS);

@@ -1,8 +1,12 @@
 // Launches: argument layout, both ways of passing arguments, what is refused at the call and what fails later.
+#include <dirent.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "acl/runtime_internal.h"
@@ -336,6 +340,89 @@ TEST(binaries_that_can_not_be_loaded_are_refused) {
   REQUIRE_EQ(aclrtBinaryLoadFromData(compiled.binary.data(), compiled.binary.size(), &options, &handle), ACL_SUCCESS);
   CHECK_EQ(aclrtBinaryUnLoad(handle), ACL_SUCCESS);
   CHECK_EQ(aclrtBinaryLoadFromFile("/does/not/exist.o", nullptr, &handle), ACL_ERROR_RT_FILE_OPEN);
+}
+
+namespace {
+size_t OpenFiles() {
+  DIR *folder = opendir("/proc/self/fd");
+  REQUIRE(folder != nullptr);
+  size_t count = 0;
+  while (readdir(folder) != nullptr) ++count;
+  closedir(folder);
+  return count;
+}
+
+// A kernel that writes the number, compiled for real headers: such a library is large and may stay mapped past its unloading.
+opkit_test::Compiled CompileNumber(int number) {
+  opkit_test::Compiled compiled = opkit_test::Compile(
+      "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void number(GM_ADDR out) { *(__gm__ uint32_t *)out = " +
+      std::to_string(number) + "; }\n");
+  REQUIRE_EQ(compiled.code, ACL_SUCCESS);
+  return compiled;
+}
+
+uint32_t NumberOf(const opkit_test::Compiled &compiled) {
+  const Stream stream;
+  const Memory<uint32_t> out(std::vector<uint32_t>(1, 0));
+  aclrtBinHandle handle = nullptr;
+  aclrtFuncHandle function = nullptr;
+  REQUIRE_EQ(aclrtBinaryLoadFromData(compiled.binary.data(), compiled.binary.size(), nullptr, &handle), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtBinaryGetFunction(handle, "number", &function), ACL_SUCCESS);
+  void *args = out.Get();
+  REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(function, 1, stream.handle, nullptr, &args, sizeof args, nullptr, 0), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
+  CHECK_EQ(aclrtBinaryUnLoad(handle), ACL_SUCCESS);
+  return out.Read()[0];
+}
+}  // namespace
+
+TEST(loading_and_unloading_leaves_no_file_open) {
+  const Device device;
+  const opkit_test::Compiled compiled = CompileNumber(1);
+  CHECK_EQ(NumberOf(compiled), 1U);
+  std::vector<char> no_table = compiled.binary;
+  // Loads, but exports its table under another name.
+  const std::string symbol = "opkit_sim_kernel_table";
+  for (auto at = no_table.begin(); (at = std::search(at, no_table.end(), symbol.begin(), symbol.end())) != no_table.end();) *at = 'x';
+  const size_t before = OpenFiles();
+  for (int i = 0; i < 50; ++i) {
+    aclrtBinHandle handle = nullptr;
+    REQUIRE_EQ(aclrtBinaryLoadFromData(compiled.binary.data(), compiled.binary.size(), nullptr, &handle), ACL_SUCCESS);
+    REQUIRE_EQ(aclrtBinaryUnLoad(handle), ACL_SUCCESS);
+    RecentError();
+    REQUIRE_EQ(aclrtBinaryLoadFromData(no_table.data(), no_table.size(), nullptr, &handle), ACL_ERROR_RT_PARAM_INVALID);
+  }
+  CHECK_EQ(OpenFiles(), before);
+}
+
+TEST(binaries_loaded_one_after_the_other_are_not_mixed_up) {
+  const Device device;
+  const opkit_test::Compiled first = CompileNumber(1);
+  const opkit_test::Compiled second = CompileNumber(2);
+  for (int i = 0; i < 3; ++i) {
+    CHECK_EQ(NumberOf(first), 1U);
+    CHECK_EQ(NumberOf(second), 2U);
+  }
+}
+
+TEST(kernels_that_need_cube_cores_are_refused) {
+  const Device device;
+  const Stream stream;
+  const auto source = [](const std::string &type) {
+    return "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void typed() { KERNEL_TASK_TYPE_DEFAULT(" + type + "); }\n";
+  };
+  for (const char *type : {"KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_0", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"}) {
+    const Loaded binary(source(type));
+    RecentError();
+    CHECK_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("typed"), 1, stream.handle, nullptr, nullptr, 0, nullptr, 0),
+             ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CHECK_CONTAINS(RecentError(), "kernel 'typed' is of a type that needs cube cores");
+  }
+  for (const char *type : {"KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_MIX_AIV_1_0"}) {
+    const Loaded binary(source(type));
+    CHECK_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("typed"), 1, stream.handle, nullptr, nullptr, 0, nullptr, 0), ACL_SUCCESS);
+    CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
+  }
 }
 
 TEST(calls_count_launches) {

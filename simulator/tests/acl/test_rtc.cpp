@@ -1,5 +1,6 @@
 // aclrtc: codes, logs with the kernel's own lines, entries of every form, and the cache under change, damage and parallel use.
 #include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,6 +161,19 @@ TEST(an_error_inside_the_toolkit_leads_with_the_kernels_line) {
   CHECK_EQ(compiled.log.rfind("bad.asc:3: error:", 0), 0U);
   CHECK_CONTAINS(compiled.log, "a kernel parameter can't be a reference");
   CHECK_CONTAINS(compiled.log, "found in ");
+}
+
+TEST(a_users_own_folder_under_usr_is_not_the_toolkits) {
+  const Compiled compiled = Compile("int broken = ;\n", "/usr/src/mine/own.asc");
+  CHECK_EQ(compiled.code, 176003);
+  CHECK_EQ(compiled.log.rfind("/usr/src/mine/own.asc:1: error", 0), 0U);
+}
+
+TEST(a_number_too_large_for_a_line_is_no_place) {
+  const std::string name = "a:99999999999999999999999:b.asc";
+  const Compiled compiled = Compile("int broken = ;\n", name);
+  CHECK_EQ(compiled.code, 176003);
+  CHECK_EQ(compiled.log.rfind(name + ":1: error", 0), 0U);
 }
 
 TEST(a_missing_function_is_a_link_error) {
@@ -343,6 +357,38 @@ TEST(processes_may_compile_the_same_at_once) {
   CHECK_EQ(CacheEntries().size(), 1U);
 }
 
+TEST(a_header_that_appears_in_an_earlier_folder_is_a_new_compilation) {
+  const std::string folder = OPKIT_TEST_BINARY_DIR "/rtc_shadow";
+  for (const char *part : {"", "/a", "/b"}) mkdir((folder + part).c_str(), 0777);
+  const std::string source = R"(
+#include "shadowed.h"
+extern "C" __global__ __aicore__ void fill(__gm__ uint8_t *out, uint32_t value) { *(uint32_t *)out = value + VALUE; }
+)";
+  EmptyCache();
+  unlink((folder + "/a/shadowed.h").c_str());
+  WriteFile(folder + "/b/shadowed.h", "#define VALUE 10\n");
+  // `-I` with its value apart, and a slash too many.
+  const std::vector<std::string> options = {"-I" + folder + "/a/", "-I", folder + "/b"};
+  CHECK_EQ(RunFill(Compile(source, "i.asc", options), "fill", 1), 11U);
+  CHECK_EQ(CacheEntries().size(), 1U);
+  CHECK_EQ(RunFill(Compile(source, "i.asc", options), "fill", 1), 11U);
+  WriteFile(folder + "/a/shadowed.h", "#define VALUE 20\n");
+  CHECK_EQ(RunFill(Compile(source, "i.asc", options), "fill", 1), 21U);
+}
+
+TEST(a_program_that_ignores_its_children_hears_of_errors_all_the_same) {
+  EmptyCache();
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_EQ(Compile("#error not today\n", "e.asc").code, 176003);
+    CHECK_EQ(Compile(std::string(kGood) + "int broken = ;\n", "e.asc").code, 176003);
+  }
+  CHECK_EQ(CacheEntries().size(), 0U);
+  const Compiled good = Compile(kGood);
+  signal(SIGCHLD, before);
+  CHECK_EQ(RunFill(good, "fill", 5), 5U);
+}
+
 namespace {
 
 // Runs one test of this program in a process of its own, with a changed environment.
@@ -366,6 +412,19 @@ bool IsChild() { return std::getenv("OPKIT_TEST_CHILD") != nullptr; }
 TEST(a_cache_that_can_not_be_written_is_no_error) {
   CHECK_EQ(StatusOfChild("a_child_compiles", {{"OPKIT_SIM_CACHE_DIR", "/proc/no/such"}}), 0);
   CHECK_EQ(StatusOfChild("a_child_compiles", {{"OPKIT_SIM_CACHE_DIR", "/dev/null"}}), 0);
+}
+
+TEST(variables_that_lead_the_compiler_elsewhere_have_no_effect) {
+  const std::string folder = OPKIT_TEST_BINARY_DIR "/rtc_elsewhere";
+  mkdir(folder.c_str(), 0777);
+  WriteFile(folder + "/cstdint", "#error found by a variable\n");
+  EmptyCache();
+  for (const char *variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}) {
+    CHECK_EQ(StatusOfChild("a_child_compiles", {{variable, folder.c_str()}, {"OPKIT_SIM_CACHE_DIR", "/dev/null"}}), 0);
+  }
+  for (const char *variable : {"GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH"}) {
+    CHECK_EQ(StatusOfChild("a_child_compiles", {{variable, (folder + "/").c_str()}, {"OPKIT_SIM_CACHE_DIR", "/dev/null"}}), 0);
+  }
 }
 
 TEST(without_a_compiler_there_is_one_clear_line) {

@@ -2,10 +2,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "acl/acl.h"
+#include "acl/event.h"
 #include "acl/runtime_internal.h"
 #include "check.h"
 #include "kernels.h"
@@ -125,9 +127,7 @@ TEST(things_that_are_no_stream_are_refused) {
   CHECK_CONTAINS(RecentError(), "is not a live stream");
   aclrtStream stream = nullptr;
   REQUIRE_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  CHECK(opkit_sim::rt::IsLiveStream(stream));
   REQUIRE_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
-  CHECK(!opkit_sim::rt::IsLiveStream(stream));
   CHECK_EQ(aclrtDestroyStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
   CHECK_EQ(aclrtLaunchHostFunc(stream, &Gate::Wait, nullptr), ACL_ERROR_RT_INVALID_HANDLE);
   CHECK_EQ(aclrtDestroyStream(nullptr), ACL_ERROR_INVALID_PARAM);
@@ -250,6 +250,98 @@ TEST(a_host_function_can_not_wait_for_its_own_stream) {
   REQUIRE_EQ(aclrtLaunchHostFunc(stream.handle, wait, &seen), ACL_SUCCESS);
   REQUIRE_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
   CHECK_EQ(seen.code, ACL_ERROR_RT_STREAM_NOT_COMPLETE);
+}
+
+TEST(a_host_function_can_not_wait_for_the_whole_device) {
+  const Device device;
+  const Stream stream;
+  struct Seen {
+    void *memory;
+    std::vector<aclError> codes;
+  } seen{nullptr, {}};
+  REQUIRE_EQ(aclrtMalloc(&seen.memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  const aclrtHostFunc wait = [](void *self) {
+    Seen &mine = *static_cast<Seen *>(self);
+    aclrtContext context = nullptr;
+    CHECK_EQ(aclrtCreateContext(&context, 0), ACL_SUCCESS);
+    mine.codes = {aclrtSynchronizeDevice(), aclrtFreeWithDevSync(mine.memory), aclrtResetDevice(0), aclrtResetDeviceForce(0)};
+    CHECK_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
+  };
+  REQUIRE_EQ(aclrtLaunchHostFunc(stream.handle, wait, &seen), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtSynchronizeStreamWithTimeout(stream.handle, 60000), ACL_SUCCESS);
+  CHECK_EQ(seen.codes.size(), 4U);
+  for (const aclError code : seen.codes) CHECK_EQ(code, ACL_ERROR_RT_STREAM_NOT_COMPLETE);
+  // The refused reset counted for nothing, and the memory is still there.
+  CHECK_EQ(aclrtFreeWithDevSync(seen.memory), ACL_SUCCESS);
+}
+
+TEST(a_device_can_not_be_waited_for_while_its_stream_is_captured) {
+  const Device device;
+  const Stream stream;
+  std::shared_ptr<const opkit_sim::rt::TaskList> tasks;
+  REQUIRE_EQ(opkit_sim::rt::BeginCapture(stream.handle), ACL_SUCCESS);
+  RecentError();
+  CHECK_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_STREAM_CAPTURED);
+  CHECK_CONTAINS(RecentError(), "being recorded for a static graph");
+  REQUIRE_EQ(opkit_sim::rt::EndCapture(stream.handle, &tasks), ACL_SUCCESS);
+  CHECK_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+TEST(an_internal_drain_waits_and_leaves_the_failure_to_the_program) {
+  const Device device;
+  const Stream stream;
+  Gate gate;
+  void *memory = nullptr;
+  REQUIRE_EQ(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtLaunchHostFunc(stream.handle, &Gate::Wait, &gate), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtMemsetAsync(memory, 64, 0, 64, stream.handle), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtFree(memory), ACL_SUCCESS);
+  gate.is_open = true;
+  RecentError();
+  opkit_sim::rt::Drain(stream.handle);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+  CHECK_EQ(aclrtStreamQuery(stream.handle, &status), ACL_SUCCESS);
+  CHECK_EQ(status, ACL_STREAM_STATUS_COMPLETE);
+  opkit_sim::rt::Drain(&status);  // no stream
+  CHECK_EQ(RecentError(), "");
+  CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+}
+
+TEST(a_default_stream_has_one_handle_for_every_thread) {
+  const Device device;
+  const aclrtStream handle = opkit_sim::rt::DefaultStream();
+  REQUIRE(handle != nullptr);
+  Gate gate;
+  std::atomic<bool> has_run{false};
+  REQUIRE_EQ(aclrtLaunchHostFunc(nullptr, &Gate::Wait, &gate), ACL_SUCCESS);
+  const aclrtHostFunc run = [](void *self) { static_cast<std::atomic<bool> *>(self)->store(true); };
+  REQUIRE_EQ(aclrtLaunchHostFunc(nullptr, run, &has_run), ACL_SUCCESS);
+  gate.is_open = true;
+  std::thread([&] {
+    CHECK(opkit_sim::rt::DefaultStream() == nullptr);
+    CHECK_EQ(opkit_sim::rt::CurrentDevice(), -1);
+    opkit_sim::rt::Drain(handle);
+    CHECK(has_run.load());
+    CHECK_EQ(RecentError(), "");
+  }).join();
+  CHECK_EQ(opkit_sim::rt::CurrentDevice(), 0);
+}
+
+TEST(an_event_recorded_by_two_threads_ends_at_the_later_recording) {
+  for (int round = 0; round < 500; ++round) {
+    opkit_sim::rt::Event event;
+    const uint64_t tickets[2] = {event.BeginRecord(), event.BeginRecord()};
+    std::atomic<int> ready{0};
+    const auto reach = [&](int which) {
+      ready.fetch_add(1);
+      while (ready.load() != 2) std::this_thread::yield();
+      event.Reach(tickets[which]);
+    };
+    std::thread other(reach, 0);
+    reach(1);
+    other.join();
+    REQUIRE(event.IsReached());
+  }
 }
 
 TEST_MAIN()

@@ -405,4 +405,28 @@ TEST(the_mask_register_is_used_where_the_call_does_not_set_it) {
   });
 }
 
+TEST(counter_mode_touches_no_more_than_its_count) {
+  RunClean([] {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> from;
+    TBuf<TPosition::VECCALC> to;
+    // 130 floats, two whole repeats and two elements.
+    pipe.InitBuffer(from, 544);
+    pipe.InitBuffer(to, 544);
+    LocalTensor<float> src = from.Get<float>(130);
+    LocalTensor<float> dst = to.Get<float>(130);
+    Duplicate(src, 2.0f, 130);
+    SetMaskCount();
+    SetVectorMask<float, MaskMode::COUNTER>(0, 130);
+    Muls<float, false>(dst, src, 3.0f, MASK_PLACEHOLDER, 1, UnaryRepeatParams());
+    CHECK_EQ(dst.Data()[129], 6.0f);
+    const uint64_t mask[] = {130, 0};
+    Adds(dst, src, 1.0f, mask, 1, UnaryRepeatParams());
+    CHECK_EQ(dst.Data()[0], 3.0f);
+    CHECK_EQ(dst.Data()[129], 3.0f);
+    SetMaskNorm();
+    ResetMask();
+  });
+}
+
 TEST_MAIN()

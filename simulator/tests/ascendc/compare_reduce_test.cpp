@@ -206,7 +206,7 @@ TEST(compare_of_nan_is_only_unequal) {
 }
 
 TEST(compare_computes_the_tail_that_a_device_would_not_and_says_so) {
-  ExpectWarning("CMP-256B", __LINE__ + 3, "100 elements are 400 bytes, no multiple of 256: a device leaves the last 36 elements undone",
+  ExpectWarning("CMP-256B", __LINE__ + 4, "100 elements are 400 bytes, no multiple of 256: a device leaves the last 36 elements undone",
                 [] {
                   const auto dst = Place(kDst, std::vector<uint8_t>(32, 0));
                   const auto src = Place(kSrc0, std::vector<float>(128, 1.0f));
@@ -321,6 +321,32 @@ TEST(raw_sums_follow_the_mask_register) {
     vcadd(static_cast<__ubuf__ float *>(nullptr), src.GetPhyAddr(), 2, 1, 1, 8, true);
     const auto bits = static_cast<uint32_t>(get_acc_val());
     CHECK_EQ(opkit_sim::ascendc::FloatOf(bits), 127.0f * 64.0f);
+  });
+}
+
+TEST(counter_mode_reduces_no_more_than_its_count) {
+  RunClean([] {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> from;
+    TBuf<TPosition::VECCALC> results;
+    TBuf<TPosition::VECCALC> partials;
+    pipe.InitBuffer(from, 544);
+    pipe.InitBuffer(results, 64);
+    pipe.InitBuffer(partials, 64);
+    LocalTensor<float> src = from.Get<float>(130);
+    LocalTensor<float> dst = results.Get<float>();
+    LocalTensor<float> work = partials.Get<float>();
+    Duplicate(src, 1.0f, 130);
+    SetMaskCount();
+    SetVectorMask<float, MaskMode::COUNTER>(0, 130);
+    vcadd(dst.GetPhyAddr(), src.GetPhyAddr(), 1, 1, 1, 8);
+    CHECK_EQ(dst.Data()[1], 64.0f);
+    CHECK_EQ(dst.Data()[2], 2.0f);
+    const uint64_t mask[] = {130, 0};
+    ReduceSum(dst, src, work, mask, 1, 8);
+    CHECK_EQ(dst.Data()[0], 130.0f);
+    SetMaskNorm();
+    ResetMask();
   });
 }
 

@@ -61,22 +61,22 @@ TEST(an_address_of_no_allocation_and_a_null_address_are_told_apart) {
   float elsewhere[16] = {};
   CheckFinding(t.device.Run([&] { DataCopy(Place(0, std::vector<float>(16)), Global(elsewhere, 16), 16); }), Severity::kError, "GM-OOB",
                __LINE__ - 1, "lies in no allocation");
-  CheckFinding(t.device.Run([&] { Global<float>(nullptr, 16).GetValue(0); }), Severity::kError, "GM-OOB", __LINE__ - 1, "null GM address");
+  CheckFinding(t.device.Run([&] { Global<float>(nullptr, 16).GetValue(0); }), Severity::kError, "GM-OOB", __LINE__, "null GM address");
 }
 
 TEST(scalar_access_to_device_memory_is_checked_too) {
   Tensors t;
-  CheckFinding(t.device.Run([&] { Global(t.x, 16).GetValue(16); }), Severity::kError, "GM-OOB", __LINE__ - 1,
+  CheckFinding(t.device.Run([&] { Global(t.x, 16).GetValue(16); }), Severity::kError, "GM-OOB", __LINE__,
                "GetValue: reads bytes 64..67 of 'x'");
-  CheckFinding(t.device.Run([&] { Global(t.z, 17).SetValue(16, 1.0f); }), Severity::kError, "GM-OOB", __LINE__ - 1,
+  CheckFinding(t.device.Run([&] { Global(t.z, 17).SetValue(16, 1.0f); }), Severity::kError, "GM-OOB", __LINE__,
                "SetValue: writes bytes 64..67 of 'z'");
-  CheckFinding(t.device.Run([&] { Global(t.z, 17)(1ull << 40) = 1.0f; }), Severity::kError, "GM-OOB", __LINE__ - 1, "operator()");
+  CheckFinding(t.device.Run([&] { Global(t.z, 17)(1ull << 40) = 1.0f; }), Severity::kError, "GM-OOB", __LINE__, "operator()");
 }
 
 TEST(a_read_past_the_declared_size_but_within_the_allocation_is_a_warning) {
   Tensors t;
   auto kernel = [&] { DataCopy(Place(0, std::vector<float>(16)), Global(t.x, 8), 16); };
-  const int line = __LINE__ - 2;
+  const int line = __LINE__ - 1;
   CheckFinding(t.device.Run(kernel), Severity::kWarning, "GM-SIZE", line,
                "reads bytes 0..63 of 'x', 32 bytes past the size given to SetGlobalBuffer");
   Settings strict;
@@ -92,7 +92,7 @@ TEST(a_tensor_without_a_declared_size_is_bounded_by_its_allocation) {
     DataCopy(Place(0, std::vector<float>(64)), x, 16);
     DataCopy(Place(0, std::vector<float>(64)), x, 24);
   }),
-               Severity::kError, "GM-OOB", __LINE__ - 1, "32 bytes past");
+               Severity::kError, "GM-OOB", __LINE__ - 2, "32 bytes past");
 }
 
 TEST(an_empty_tail_right_behind_a_tensor_is_legal) {
@@ -105,7 +105,7 @@ TEST(datacopy_wants_device_addresses_at_the_elements_size) {
   CheckFinding(t.device.Run([&] {
     DataCopy(Place(0, std::vector<float>(8)), Global(reinterpret_cast<float *>(reinterpret_cast<char *>(t.x) + 2), 8), 8);
   }),
-               Severity::kError, "GM-ALIGN", __LINE__ - 1, "at byte 2 of 'x', which is no multiple of the element's 4 bytes");
+               Severity::kError, "GM-ALIGN", __LINE__ - 2, "at byte 2 of 'x', which is no multiple of the element's 4 bytes");
 }
 
 TEST(each_block_reports_its_own_number) {
@@ -131,7 +131,36 @@ TEST(a_warning_in_a_loop_is_reported_once_per_block) {
       DataCopy(Place(0, std::vector<float>(16)), Global(t.x, 8), 16);
     }
   }),
-               Severity::kWarning, "GM-SIZE", __LINE__ - 2, "SetGlobalBuffer");
+               Severity::kWarning, "GM-SIZE", __LINE__ - 3, "SetGlobalBuffer");
+}
+
+// ---- counter mode
+
+TEST(a_counter_over_the_unified_buffer_is_no_mask) {
+  for (const uint64_t count : {uint64_t{49153}, uint64_t{1} << 40, ~uint64_t{0}}) {
+    const uint64_t mask[] = {count, 0};
+    ExpectError("MASK", __LINE__ + 2, "Adds: in counter mode the mask register asks for", [&] {
+      SetMaskCount();
+      Adds(Place(0, std::vector<float>(64)), Place(4096, std::vector<float>(64)), 1.0f, mask, 1, UnaryRepeatParams());
+    });
+    ExpectError("MASK", __LINE__ + 2, "but the UB holds 49152", [&] {
+      SetMaskCount();
+      Adds(Place(0, std::vector<float>(64)), Place(4096, std::vector<float>(64)), 1.0f, count, 1, UnaryRepeatParams());
+    });
+  }
+}
+
+TEST(a_counter_past_a_tensor_is_still_found) {
+  ExpectError("UB-OOB", __LINE__ + 8, "Adds: ", [] {
+    const uint64_t mask[] = {130, 0};
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> long_buffer;
+    TBuf<TPosition::VECCALC> short_buffer;
+    pipe.InitBuffer(long_buffer, 544);
+    pipe.InitBuffer(short_buffer, 512);
+    SetMaskCount();
+    Adds(short_buffer.Get<float>(), long_buffer.Get<float>(), 1.0f, mask, 1, UnaryRepeatParams());
+  });
 }
 
 // ---- copies
@@ -161,7 +190,7 @@ TEST(copy_parameters_that_a_device_would_cut_are_reported) {
     DataCopyPad(Place(0, std::vector<int64_t>(8)), Global(wide, 8), DataCopyExtParams{1, 8, 0, 0, 0},
                 DataCopyPadExtParams<int64_t>{true, 0, 1, 5});
   });
-  ExpectError("COUNT", __LINE__ + 1, "count -8 doesn't fit", [&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 16), -8); });
+  ExpectError("COUNT", __LINE__, "count -8 doesn't fit", [&] { DataCopy(Place(0, std::vector<float>(64)), Global(t.x, 16), -8); });
 }
 
 // ---- the UB
@@ -223,10 +252,28 @@ TEST(a_write_past_a_buffer_into_its_neighbour_is_an_error_and_a_read_a_warning) 
   });
 }
 
+TEST(an_error_is_told_where_a_warning_of_its_rule_stood_on_its_line) {
+  Device device;
+  const Outcome outcome = device.Run([] {
+    TPipe pipe;
+    TBuf<> small, next;
+    pipe.InitBuffer(small, 256);
+    pipe.InitBuffer(next, 8192);
+    for (const bool is_write : {false, true}) {
+      Add(is_write ? small.Get<float>() : next.Get<float>(), small.Get<float>(), next.Get<float>(), 128);
+    }
+  });
+  CHECK_EQ(outcome.abandoned, 1);
+  CHECK_EQ(outcome.findings.size(), 2);
+  CHECK(outcome.findings.front().severity == Severity::kWarning);
+  CHECK(outcome.findings.back().severity == Severity::kError);
+  CHECK_CONTAINS(outcome.findings.back().message, "Add: dst writes");
+}
+
 TEST(an_access_out_of_the_ub_is_an_error) {
   ExpectError("UB-OOB", __LINE__ + 1, "Exp: src reads 64 bytes at UB+0x2ffe0, 32 bytes past the UB of 196608 bytes and out of the UB",
               [] { Exp(Place(0, std::vector<float>(16)), LocalTensor<float>(TPosition::VECCALC, 196608 - 32, 16), 16); });
-  ExpectError("UB-OOB", __LINE__ + 1, "SetValue", [] { LocalTensor<float>(TPosition::VECCALC, 0, 16).SetValue(0x40000000u, 1.0f); });
+  ExpectError("UB-OOB", __LINE__, "SetValue", [] { LocalTensor<float>(TPosition::VECCALC, 0, 16).SetValue(0x40000000u, 1.0f); });
 }
 
 TEST(the_footprint_of_repeats_and_strides_is_checked) {
@@ -457,7 +504,7 @@ TEST(a_second_pipe_while_the_first_lives_and_a_missing_pipe) {
     TPipe first;
     TPipe second;
   });
-  ExpectError("PIPE-MISSING", __LINE__ + 1, "the kernel has no TPipe", [] { GetTPipePtr(); });
+  ExpectError("PIPE-MISSING", __LINE__, "the kernel has no TPipe", [] { GetTPipePtr(); });
   RunClean([] {
     {
       TPipe first;
@@ -472,14 +519,14 @@ TEST(a_second_pipe_while_the_first_lives_and_a_missing_pipe) {
 // ---- events and synchronisation
 
 TEST(flags_must_pair) {
-  ExpectError("EVENT", __LINE__ + 1, "WaitFlag<MTE2_V> would wait for ever: id 3 was not set", [] { WaitFlag<HardEvent::MTE2_V>(3); });
+  ExpectError("EVENT", __LINE__, "WaitFlag<MTE2_V> would wait for ever: id 3 was not set", [] { WaitFlag<HardEvent::MTE2_V>(3); });
   ExpectError("EVENT", __LINE__ + 2, "SetFlag<V_S>: id 0 is set already", [] {
     SetFlag<HardEvent::V_S>(EVENT_ID0);
     SetFlag<HardEvent::V_S>(EVENT_ID0);
   });
-  ExpectError("EVENT", __LINE__ + 1, "SetFlag<V_MTE3>: id 1 was never waited for", [] { SetFlag<HardEvent::V_MTE3>(1); });
-  ExpectError("EVENT", __LINE__ + 1, "event id 8 is not in 0..7", [] { SetFlag<HardEvent::V_MTE3>(8); });
-  ExpectError("EVENT", __LINE__ + 1, "wait_flag", [] { wait_flag(PIPE_M, PIPE_V, EVENT_ID0); });
+  ExpectError("EVENT", __LINE__, "SetFlag<V_MTE3>: id 1 was never waited for", [] { SetFlag<HardEvent::V_MTE3>(1); });
+  ExpectError("EVENT", __LINE__, "event id 8 is not in 0..7", [] { SetFlag<HardEvent::V_MTE3>(8); });
+  ExpectError("EVENT", __LINE__, "wait_flag", [] { wait_flag(PIPE_M, PIPE_V, EVENT_ID0); });
   RunClean([] {
     set_flag(PIPE_V, PIPE_S, EVENT_ID2);
     SetFlag<HardEvent::V_S>(EVENT_ID3);
@@ -516,7 +563,7 @@ TEST(v_must_wait_for_mte2) {
     DataCopy(tile, Global(t.x, 16), 16);
     Exp(tile, tile, 16);
   }),
-               Severity::kWarning, "SYNC", __LINE__ - 1, "which MTE2 may still be filling: no EnQue and DeQue and no MTE2_V flag between");
+               Severity::kWarning, "SYNC", __LINE__ - 2, "which MTE2 may still be filling: no EnQue and DeQue and no MTE2_V flag between");
   CHECK_EQ(t.device
                .Run([&] {
                  TPipe pipe;
@@ -543,7 +590,7 @@ TEST(a_flag_covers_only_what_was_copied_before_it) {
     Exp(first, first, 16);
     Exp(second, second, 16);
   }),
-               Severity::kWarning, "SYNC", __LINE__ - 1, "Exp: src lies in the UB");
+               Severity::kWarning, "SYNC", __LINE__ - 2, "Exp: src lies in the UB");
 }
 
 TEST(mte3_and_s_must_wait_for_v) {
@@ -553,7 +600,7 @@ TEST(mte3_and_s_must_wait_for_v) {
     Duplicate(tile, 1.0f, 16);
     DataCopy(Global(t.z, 16), tile, 16);
   }),
-               Severity::kWarning, "SYNC", __LINE__ - 1, "which V may still be writing: no EnQue and DeQue and no V_MTE3 flag between");
+               Severity::kWarning, "SYNC", __LINE__ - 2, "which V may still be writing: no EnQue and DeQue and no V_MTE3 flag between");
   ExpectWarning("SYNC", __LINE__ + 3, "no V_S flag between", [] {
     const auto tile = Place(0, std::vector<float>(16));
     Duplicate(tile, 1.0f, 16);
@@ -583,13 +630,13 @@ TEST(a_queue_that_is_skipped_is_a_missing_wait) {
     Exp(tile, tile, 16);
     queue.FreeTensor(tile);
   }),
-               Severity::kWarning, "SYNC", __LINE__ - 2, "a buffer of the VECIN queue of line ");
+               Severity::kWarning, "SYNC", __LINE__ - 3, "a buffer of the VECIN queue of line ");
 }
 
 // ---- the rest
 
 TEST(an_atomic_mode_left_on_is_reported_where_it_was_set) {
-  ExpectWarning("ATOMIC", __LINE__ + 1, "SetAtomicNone missing", [] { SetAtomicAdd<float>(); });
+  ExpectWarning("ATOMIC", __LINE__, "SetAtomicNone missing", [] { SetAtomicAdd<float>(); });
 }
 
 TEST(an_atomic_mode_of_another_type_is_an_error) {
@@ -598,7 +645,7 @@ TEST(an_atomic_mode_of_another_type_is_an_error) {
     SetAtomicAdd<float>();
     DataCopy(Global(reinterpret_cast<int32_t *>(t.z), 16), Place(0, std::vector<int32_t>(16)), 16);
   }),
-               Severity::kError, "ATOMIC", __LINE__ - 1, "is of another element type");
+               Severity::kError, "ATOMIC", __LINE__ - 2, "is of another element type");
 }
 
 TEST(the_kernels_own_assertion_stops_the_block) {
@@ -663,7 +710,7 @@ TEST(tiling_data_is_read_and_bounded) {
     GET_TILING_DATA_WITH_STRUCT(Tiling, data, address + 4);
     CHECK_EQ(data.length, 0);
   }),
-               Severity::kError, "GM-OOB", __LINE__ - 2, "4 bytes past its 8");
+               Severity::kError, "GM-OOB", __LINE__ - 3, "4 bytes past its 8");
 }
 
 TEST_MAIN()

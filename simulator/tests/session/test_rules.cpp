@@ -1,4 +1,5 @@
 // What a session accepts and refuses, with the codes and texts that people search for.
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -313,6 +314,82 @@ TEST(remove_graph_waits_for_runs_that_are_queued) {
     REQUIRE_EQ(loaded.Run(1, set), ge::SUCCESS);
   }
   CHECK_EQ(loaded.session().RemoveGraph(1), ge::SUCCESS);
+  CHECK(set.z.IsAll(3));
+}
+
+TEST(remove_graph_waits_for_runs_on_a_default_stream_by_its_handle) {
+  Loaded loaded;
+  MemorySet set(1, 2);
+  aclrtStream handle = nullptr;
+  REQUIRE_EQ(aclrtCtxGetCurrentDefaultStream(&handle), ACL_SUCCESS);
+  loaded.Add(1, OneOpGraph("FixedAdd"));
+  const aclrtHostFunc linger = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+  REQUIRE_EQ(aclrtLaunchHostFunc(handle, linger, nullptr), ACL_SUCCESS);
+  REQUIRE_EQ(loaded.session().ExecuteGraphWithStreamAsync(1, handle, set.inputs, set.outputs), ge::SUCCESS);
+  CHECK_EQ(loaded.session().RemoveGraph(1), ge::SUCCESS);
+  CHECK(set.z.IsAll(3));
+}
+
+TEST(remove_graph_waits_for_the_default_stream_of_the_context_that_ran_it) {
+  Loaded loaded;
+  MemorySet set(1, 2);
+  loaded.Add(1, OneOpGraph("FixedAdd"));
+  aclrtContext context = nullptr;
+  std::thread([&] {
+    REQUIRE_EQ(aclrtCreateContext(&context, 0), ACL_SUCCESS);
+    const aclrtHostFunc linger = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+    REQUIRE_EQ(aclrtLaunchHostFunc(nullptr, linger, nullptr), ACL_SUCCESS);
+    REQUIRE_EQ(loaded.session().ExecuteGraphWithStreamAsync(1, nullptr, set.inputs, set.outputs), ge::SUCCESS);
+  }).join();
+  CHECK_EQ(loaded.session().RemoveGraph(1), ge::SUCCESS);
+  CHECK(set.z.IsAll(3));
+  CHECK_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
+}
+
+TEST(remove_graph_leaves_the_streams_failure_to_the_program) {
+  Loaded loaded;
+  MemorySet set(1, 2);
+  loaded.Add(1, OneOpGraph("UpdatedAdd"));
+  loaded.RunAndWait(1, set);
+  void *memory = nullptr;
+  REQUIRE_EQ(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  const aclrtHostFunc linger = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+  REQUIRE_EQ(aclrtLaunchHostFunc(loaded.stream().get(), linger, nullptr), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtMemsetAsync(memory, 64, 0, 64, loaded.stream().get()), ACL_SUCCESS);
+  REQUIRE_EQ(aclrtFree(memory), ACL_SUCCESS);
+  CHECK_EQ(loaded.session().RemoveGraph(1), ge::SUCCESS);
+  CHECK_EQ(loaded.stream().Wait(), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+}
+
+TEST(calls_on_a_new_thread_leave_no_text_of_a_missing_context) {
+  Loaded loaded;
+  (void)aclGetRecentErrMsg();
+  std::thread([&loaded] {
+    CHECK_EQ(loaded.session().AddGraph(1, OneOpGraph("UpdatedAdd")), ge::SUCCESS);
+    CHECK_EQ(loaded.session().CompileGraph(1), ge::SUCCESS);
+    CHECK_EQ(loaded.session().RemoveGraph(1), ge::SUCCESS);
+    CHECK(aclGetRecentErrMsg() == nullptr);
+  }).join();
+}
+
+TEST(address_that_is_no_live_device_memory_is_refused_by_name_where_it_is_copied) {
+  Loaded loaded;
+  MemorySet set(1, 2);
+  loaded.Add(1, OneOpGraph("FixedAdd"));
+  std::vector<float> on_host(kElements, 5);
+  set.inputs[0] = {{{kElements}, {kElements}}, {ge::FORMAT_ND, ge::FORMAT_ND, {}}, gert::kOnDeviceHbm, ge::DT_FLOAT, on_host.data()};
+  CHECK_EQ(loaded.Run(1, set), ge::FAILED);
+  CHECK_CONTAINS(Errors(), "which is not device memory");
+  {
+    const session_test::Floats freed(1);
+    set.inputs[0] = freed.tensor();
+  }
+  CHECK_EQ(loaded.Run(1, set), ge::FAILED);
+  const std::string text = Errors();
+  CHECK_CONTAINS(text, "identity_");
+  CHECK_CONTAINS(text, "device memory that has been freed");
+  set.inputs[0] = set.x.tensor();
+  loaded.RunAndWait(1, set);
   CHECK(set.z.IsAll(3));
 }
 

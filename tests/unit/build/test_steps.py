@@ -218,6 +218,12 @@ def test_a_generator_in_the_environment_changes_nothing(tiny: Tiny) -> None:
     assert (tiny.root / "output" / _LIBRARY).is_file()
 
 
+def test_a_toolkit_in_the_environment_does_not_contradict_the_one_that_opkit_chose(tiny: Tiny) -> None:
+    # A generated project takes a changed ASCEND_HOME_PATH when Ninja runs CMake again by itself.
+    tiny.files["CMakeLists.txt"] += 'if(NOT "$ENV{ASCEND_HOME_PATH}" STREQUAL "")\n  message(FATAL_ERROR "contradicted")\nendif()\n'
+    assert tiny.build(environ={"ASCEND_HOME_PATH": "/another/toolkit"}).steps == _ALL
+
+
 def test_a_build_folder_of_someone_else_is_refused_and_kept(tiny: Tiny) -> None:
     (tiny.root / "build").mkdir()
     (tiny.root / "build/thesis.txt").write_text("years of work")

@@ -191,6 +191,14 @@ def test_doctor_as_json_holds_every_finding(tmp_path: Path, monkeypatch: pytest.
     assert (failure["id"], "does not exist" in failure["evidence"]) == ("toolkit", True)
 
 
+def test_doctor_names_a_header_that_the_deliverable_lost(built_project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (built_project / "output/op_graph/include/add.h").unlink()
+    assert main(["doctor", str(built_project)]) == 3
+    out = capsys.readouterr().out
+    assert "op_graph/include/add.h is missing" in out
+    assert f"help: opkit build {built_project} --force" in out
+
+
 def test_doctor_refuses_a_folder_that_is_no_project(tmp_path: Path) -> None:
     assert main(["doctor", str(tmp_path)]) == 2
 

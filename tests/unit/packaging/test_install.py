@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -160,3 +161,39 @@ def test_an_interrupt_half_way_keeps_the_earlier_installation(source: OppRoot, t
     with pytest.raises(KeyboardInterrupt):
         install(_opp_root(tmp_path / "newer", {_LIBRARY: "newer"}), prefix)
     assert _tree(prefix) == before
+
+
+@pytest.mark.parametrize("in_the_way", [_HEADER, MANIFEST])
+def test_an_upgrade_that_can_not_place_one_file_changes_none(source: OppRoot, tmp_path: Path, in_the_way: str) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    newer = _opp_root(tmp_path / "newer", {_LIBRARY: "newer", _HEADER: "newer"})
+    if in_the_way == MANIFEST:
+        # Found at the last rename, when all the others are done.
+        (tmp_path / "elsewhere").write_bytes((prefix / MANIFEST).read_bytes())
+        (prefix / MANIFEST).unlink()
+        (prefix / MANIFEST).symlink_to(tmp_path / "elsewhere")
+        before = _tree(prefix)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Path, "replace", _interrupted_at(MANIFEST))
+            with pytest.raises(KeyboardInterrupt):
+                install(newer, prefix)
+    else:
+        (prefix / _HEADER).unlink()
+        (prefix / _HEADER).mkdir()
+        before = _tree(prefix)
+        with pytest.raises(UnwritableError):
+            install(newer, prefix)
+    assert _tree(prefix) == before
+    assert sorted(path.name for path in prefix.iterdir()) == ["op_graph", MANIFEST]
+
+
+def _interrupted_at(name: str) -> Callable[[Path, Path], Path]:
+    rename = Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        if target.name == name and self.parent.name.startswith(".opkit-install"):
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    return replace

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from opkit.errors import OpkitError, UsageError
+from opkit.errors import MachineError, OpkitError, UsageError
 from opkit.run import BenchRequest, plan_of
 from opkit.spec import Package
 
@@ -81,3 +81,14 @@ def test_a_spec_without_a_benchmark_says_how_to_add_one(package_of: Load) -> Non
     with pytest.raises(UsageError, match="no benchmark") as caught:
         plan_of(package_of(OPS + 'package = Package("demo", ops=[op], header="d.h")'), BenchRequest())
     assert "benchmark=Benchmark(" in caught.value.render()
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [((4294967296, 4294967296), 3 * 4 * 2**64), ((1000000, 10000000), 3 * 4 * 10**13)],
+    ids=["past 64 bits", "past the memory"],
+)
+def test_tensors_that_no_memory_holds_are_refused_with_their_size(package_of: Load, shape: tuple[int, ...], size: int) -> None:
+    with pytest.raises(MachineError) as caught:
+        plan_of(package_of(MEASURED), BenchRequest(shapes={"x": shape}))
+    assert f"x={list(shape)}, y={list(shape)} come to {size:,} bytes" in (caught.value.because or "")

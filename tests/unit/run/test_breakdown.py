@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from opkit.run.benchmark import _analysis
 from opkit.run.breakdown import Source, TimedRuns, attribute
 from opkit.run.records import RecordError, TaskRecord, read_records
+from opkit.run.session import SessionCase, SessionReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +113,7 @@ def test_records_are_read_as_the_runtime_writes_them(tmp_path: Path) -> None:
     file.write_text(json.dumps(fields) + "\n\n")
     (record,) = read_records(file)
     assert (record.kind, record.graph_id, record.run, record.stream) == ("MEMCPY_ASYNC", 1, 12, "3")
-    assert record.duration_us == 2.5
+    assert (record.start_ns, record.end_ns) == (100, 2600)
 
 
 def test_a_device_writes_no_records(tmp_path: Path) -> None:
@@ -124,3 +126,17 @@ def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
     file.write_text("\n" + line + "\n")
     with pytest.raises(RecordError, match=r"records\.jsonl:2: not a task record"):
         read_records(file)
+
+
+def test_records_that_a_full_disk_cut_off_mean_no_analysis_and_a_sentence_why(tmp_path: Path) -> None:
+    case = SessionCase(
+        folder="", op="A", refresh="none", shapes={}, dtypes={}, samples_us=(1.0,), timed=spans(COPIED, (0, 1)), precision=()
+    )
+    session = SessionReport(iters=1, warmup=0, repeats=1, cases=(case, case))
+    records = tmp_path / "tasks.jsonl"
+    assert "only the host simulator" in str(_analysis(records, session, case, case))
+    records.write_text('{"kind": "KERNEL", "na')
+    reason = _analysis(records, session, case, case)
+    assert isinstance(reason, str)
+    assert "can't be read" in reason
+    assert "tasks.jsonl:1" in reason

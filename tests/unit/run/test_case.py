@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from case_support import read_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit.run.arrays import Tolerance
-from opkit.run.case import AttrItem, Case, CaseFormatError, CaseWriter, OutputItem, TensorItem, read_case
+from opkit.run.case import AttrItem, Case, CaseWriter, OutputItem, TensorItem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,20 +87,3 @@ def test_cases_that_share_an_array_share_its_bytes_on_disk(tmp_path: Path) -> No
     first, second = writer.write("a", case_of()), writer.write("b", case_of())
     assert (first / "in0.npy").samefile(second / "in0.npy")
     assert read_case(first) == read_case(second)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", "names no op"),
-        ("op A\nnonsense\n", "case.txt:2: not a case line"),
-        ("op A\nattr b bool yes\n", "case.txt:2: 'yes' is not of attr type bool"),
-        ("op A\nattr b list 1\n", "case.txt:2: '1' is not of attr type list"),
-        ("op A\ninput x float32 4 x.npy\n", "case.txt:2: shape 4 but x.npy holds 2,3"),
-    ],
-)
-def test_a_wrong_line_is_named(tmp_path: Path, text: str, complaint: str) -> None:
-    (tmp_path / "case.txt").write_text(text)
-    np.save(tmp_path / "x.npy", X)
-    with pytest.raises(CaseFormatError, match=complaint):
-        read_case(tmp_path)

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,8 +15,11 @@ from opkit import resources
 from opkit.build import Project
 from opkit.deliverable import LIBRARY, BuiltAgainst, Manifest, ManifestFile, OppRoot, library_folder
 from opkit.files import digest_of
-from opkit.run.doctor import Finding, Status, examine
+from opkit.run import Status, examine
 from opkit.toolkit import discovery, host_arch
+
+if TYPE_CHECKING:
+    from opkit.run.doctor import Finding
 
 _FOLDER = library_folder(host_arch())
 _HEADER = "op_graph/include/add.h"
@@ -212,6 +216,11 @@ def test_an_op_that_is_shadowed_by_an_earlier_entry_is_a_warning(
 def test_an_empty_element_of_the_library_path_is_a_warning(environ: dict[str, str]) -> None:
     finding = _by_id(examine(environ | {"LD_LIBRARY_PATH": "/x:"}, project=None), "library-path")
     assert finding.status is Status.WARN
+
+
+def test_the_threads_of_the_simulator_are_those_that_it_would_use(environ: dict[str, str]) -> None:
+    assert f"{len(os.sched_getaffinity(0))} threads" in _by_id(examine(environ, project=None), "device").evidence
+    assert "7 threads" in _by_id(examine(environ | {"OPKIT_SIM_THREADS": "7"}, project=None), "device").evidence
 
 
 def test_the_simulator_says_what_its_times_are_worth(environ: dict[str, str]) -> None:

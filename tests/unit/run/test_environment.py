@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from opkit.errors import UsageError
 from opkit.run.environment import HOME, LIBRARIES, OPP, activate, prepended
 from opkit.run.shell import lines_for
-from opkit.toolkit import Kind, Toolkit
+from opkit.toolkit import Kind, Origin, Toolkit
 
 _SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish") if shutil.which(shell)]
 
@@ -85,16 +85,30 @@ def test_a_shell_comes_to_the_same_environment_as_a_child(shell: str, current: s
         assert {name: found[name] for name in (HOME, OPP, LIBRARIES)} == {name: expected[name] for name in (HOME, OPP, LIBRARIES)}
 
 
-@pytest.mark.parametrize("shell", [shell for shell in _SHELLS if shell != "fish"])
-def test_lines_that_were_saved_extend_what_another_shell_has(shell: str, toolkit: Toolkit, tmp_path: Path) -> None:
-    lines = lines_for("sh", toolkit, [tmp_path], {})
-    found = _evaluated(shell, lines, {"PATH": os.environ["PATH"], OPP: "/another"})
-    assert found[OPP] == f"{tmp_path}:/another"
+@pytest.mark.parametrize("shell", _SHELLS)
+def test_the_root_that_was_activated_last_is_the_first(shell: str, toolkit: Toolkit, tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    kind = "fish" if shell == "fish" else "sh"
+    for root, expected in (("a", ["a"]), ("b", ["b", "a"]), ("a", ["a", "b"])):
+        # As a shell does: each call of opkit sees what the one before has left.
+        environ = _evaluated(shell, lines_for(kind, toolkit, [tmp_path / root], environ), environ)
+        assert environ[OPP].split(":") == [str(tmp_path / name) for name in expected]
+        assert environ[LIBRARIES] == str(toolkit.lib64)
 
 
-def test_the_lines_of_a_clean_shell_are_short(tmp_path: Path) -> None:
-    plain = Toolkit(home=Path("/opt/cann"), kind=Kind.CANN, version="9.2.0", abi=0, arch="x86_64", reason="", stamp="")
-    assert lines_for("sh", plain, [Path("/p/output")], {})[:2] == [
+@pytest.mark.parametrize("shell", _SHELLS)
+def test_a_variable_of_empty_elements_alone_goes(shell: str, toolkit: Toolkit, tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), OPP: "::"}
+    lines = lines_for("fish" if shell == "fish" else "sh", toolkit, [], environ)
+    assert OPP not in _evaluated(shell, lines, environ)
+
+
+def test_the_lines_of_a_clean_shell_are_short() -> None:
+    plain = Toolkit(
+        home=Path("/opt/cann"), kind=Kind.CANN, version="9.2.0", abi=0, arch="x86_64", origin=Origin.INSTALLED, reason="", stamp=""
+    )
+    assert lines_for("sh", plain, [Path("/p/output")], {}) == [
         "export ASCEND_HOME_PATH=/opt/cann",
-        'case ":${ASCEND_CUSTOM_OPP_PATH:-}:" in *:/p/output:*) ;; *) export ASCEND_CUSTOM_OPP_PATH=/p/output"${ASCEND_CUSTOM_OPP_PATH:+:$ASCEND_CUSTOM_OPP_PATH}" ;; esac',  # noqa: E501
+        "export ASCEND_CUSTOM_OPP_PATH=/p/output",
+        "export LD_LIBRARY_PATH=/opt/cann/lib64",
     ]

@@ -274,6 +274,18 @@ def test_defines_are_kept_and_win_over_the_kernel_s_default(folder: SpecFolder) 
     assert str(small.blocks) == 'ceil_div(numel("x"), 16)'
 
 
+def test_a_smaller_block_reaches_the_kernel_s_arguments_too(folder: SpecFolder) -> None:
+    args = '["x", "y", "z", ceil_div(numel("x"), 1024) * 1024]'
+    kernel = folder.add_op(launch={"args": args}).kernel
+    small = kernel.with_define("BLOCK_SIZE", 16)
+
+    assert [str(arg.value) for arg in small.args] == ['port("x")', 'port("y")', 'port("z")', 'ceil_div(numel("x"), 16) * 16']
+    assert [arg.param for arg in small.args] == [arg.param for arg in kernel.args]
+    # The kernel itself is as it was.
+    assert str(kernel.args[3].value) == 'ceil_div(numel("x"), 1024) * 1024'
+    assert str(kernel.blocks) == 'ceil_div(numel("x"), 1024)'
+
+
 @pytest.mark.parametrize("name", ["TILE", "FAST"])
 def test_a_define_without_an_integer_can_t_be_made_smaller(folder: SpecFolder, name: str) -> None:
     kernel = folder.add_op(launch={"defines": '{"FAST": "yes"}'}).kernel

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opkit.run import Check, Machine, Mismatch
+from opkit.run import Check, Machine
+from opkit.run.session import Mismatch
 from opkit.testing import CaseResult, GoldenReport, Plan, plans_of
 
 if TYPE_CHECKING:

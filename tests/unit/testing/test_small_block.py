@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from opkit.spec import Number, Package
+from opkit.spec import MAX_BLOCKS, Number, Package, Scope
 from opkit.testing.generate import block_edge
-from opkit.testing.small_block import MAX_BLOCKS, small_block_of
+from opkit.testing.small_block import small_block_of
 
 Load = Callable[..., Package]
 
@@ -42,9 +42,47 @@ def test_the_define_and_the_divisor_change_together(package_of: Load) -> None:
 
 
 def test_its_elements_are_more_blocks_than_a_launch_takes_with_a_part_of_one(package_of: Load) -> None:
-    variant = small_block_of(package_of(OPS.format(body=TWO)))
-    assert variant.elements // 32 > MAX_BLOCKS
-    assert variant.elements % 32 == 1
+    case = small_block_of(package_of(OPS.format(body=TWO))).cases["AbleOp"]
+    (elements,) = case.shapes["x"]
+    assert elements // 32 > MAX_BLOCKS
+    assert elements % 32 == 1
+    # Its spec launches 1024 at most, and each strides over many.
+    assert case.why == "more than 65535 tiles"
+
+
+SHAPED = """
+k = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], blocks=ceil_div(numel("x"), 1024), strides=True)
+op = Op("AbleOp", inputs=[Input("x", "float32", shape="{x}"), Input("y", "float32", shape="{y}")],
+        outputs=[Output("z", "float32", shape="{x}")], kernel=k, refresh="none", reference=lambda x, y: x + y)
+package = Package("demo", ops=[op], header="demo.h")
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "shape"),
+    [("...", (2_097_153,)), ("n n", (1449, 1449)), ("n 100", (20_972, 100)), ("100 n n 3", (100, 84, 84, 3)), ("n k", (1, 2_097_153))],
+)
+def test_a_shape_that_can_t_have_the_size_has_more_never_fewer_blocks(package_of: Load, pattern: str, shape: tuple[int, ...]) -> None:
+    variant = small_block_of(package_of(SHAPED.format(x=pattern, y=pattern)))
+    case = variant.cases["AbleOp"]
+    assert case.shapes["x"] == shape
+    assert case.why == "more than 65535 blocks"
+    assert variant.package is not None
+    assert variant.package.ops[0].kernel.blocks.evaluate(Scope(shapes=case.shapes)) > MAX_BLOCKS
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ("100", "100", "x can have 100 elements only, 4 blocks of 32"),
+        ("n 0", "n 0", "x can have 0 elements only, 0 blocks of 32"),
+        ("n", "n n", "its shapes would make a tensor of 4398050705409 elements"),
+    ],
+)
+def test_a_shape_that_can_t_be_as_many_blocks_is_skipped_with_its_reason(package_of: Load, x: str, y: str, reason: str) -> None:
+    variant = small_block_of(package_of(SHAPED.format(x=x, y=y)))
+    assert variant.package is None
+    assert [item.reason for item in variant.skipped] == [reason]
 
 
 def test_an_op_that_does_not_stride_is_skipped_with_its_reason(package_of: Load) -> None:

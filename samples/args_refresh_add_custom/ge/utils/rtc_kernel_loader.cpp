@@ -94,7 +94,13 @@ class Program {
     const char *options[] = {architecture.c_str()};
     const aclError error = aclrtcCompileProg(handle_, 1, options);
     if (error != ACL_SUCCESS) {
-      LOG_ERROR("kernel source ", path, " does not compile for ", architecture, ": ", DescribeError(error), "\n", Log());
+      std::string reason = DescribeError(error);
+      const std::string log = Log();
+      // A runtime may have told the log as its last message already.
+      if (reason.find(log) == std::string::npos) {
+        reason.append("\n").append(log);
+      }
+      LOG_ERROR("kernel source ", path, " does not compile for ", architecture, ": ", reason);
     }
     return error == ACL_SUCCESS;
   }
@@ -119,6 +125,7 @@ class Program {
       return {};
     }
     log.resize(std::strlen(log.c_str()));
+    log.erase(log.find_last_not_of('\n') + 1);
     return log;
   }
 

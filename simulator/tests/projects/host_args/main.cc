@@ -41,7 +41,8 @@ std::vector<char> Compile() {
 }
 
 int Fail(const char *what) {
-  std::printf("%s failed: %s\n", what, aclGetRecentErrMsg() == nullptr ? "" : aclGetRecentErrMsg());
+  const char *text = aclGetRecentErrMsg();  // given once
+  std::printf("%s failed: %s\n", what, text == nullptr ? "" : text);
   return 1;
 }
 }  // namespace
