@@ -1,7 +1,7 @@
 """Where templates, shipped kernels, the simulator's sources and the built simulator are, in a wheel and in an editable checkout.
 
 A wheel carries all four below ``opkit/_data``. An editable install keeps the Python package in the checkout, where the first three lie
-beside it; the built simulator is then in site-packages, where CMake installed it.
+beside it; CMake then installs the built simulator into the environment's ``share/opkit``.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def bundled_toolkit() -> Path | None:
     # Only here: what a wheel's every command would pay 5 ms for.
     import sysconfig
 
-    # An editable install: the package is the checkout, what CMake installed is below the environment's own site-packages.
-    candidates = [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
+    # An editable install's; then a wheel's, for a checkout's package that runs in an environment with the wheel.
+    candidates = [Path(sysconfig.get_path("data")) / "share" / "opkit" / "toolkit"]
+    candidates += [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
     return next((folder for folder in candidates if (folder / "lib64").is_dir()), None)
 
 

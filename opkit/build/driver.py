@@ -66,7 +66,7 @@ class Driver:
                     return
                 if not progress:
                     if not console.is_terminal:
-                        console.step("Compiling", f"{match[2]} steps")
+                        console.step("Compiling", f"{match[2]} step{'s' if match[2] != '1' else ''}")
                     progress.append(stack.enter_context(console.progress("Building", int(match[2]))))
                 progress[0].advance(note=line[match.end() :].rpartition("/")[2][:60])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -99,7 +100,8 @@ def find_built(project: Project) -> Built:
     opp_root = OppRoot.read(project.output)
     if opp_root is None:
         msg = f"{project.root} isn't built"
-        raise NotBuiltError(msg, because=f"there is no deliverable in {project.output}", help=f"opkit build {project.root}")
+        build_it = f"opkit build {shlex.quote(str(project.root))}"
+        raise NotBuiltError(msg, because=f"there is no deliverable in {project.output}", help=build_it)
     return Built(
         project=project,
         package=opp_root.manifest.package,

@@ -161,7 +161,7 @@ def _show(report: BenchReport) -> None:
         _print(f"no analysis: {report.analysis}", is_error=False)
         return
     head, rows = report.sources()
-    _print(render_table(head, rows, title="Where the extra time goes, per run:"), is_error=False)
+    _print(render_table(head, rows, title="Where the extra time goes, mean per run:"), is_error=False)
 
 
 def _mismatches(report: BenchReport) -> Iterator[str]:

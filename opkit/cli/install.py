@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -29,7 +30,7 @@ def command(project: Project, prefix: str) -> None:
     console.step("Installed", f"{installed.manifest.package} -> {installed.path}")
     if built.is_simulator:
         console.warn(f"it was built against the host simulator ({built.arch}); build again with a CANN toolkit before it goes to a device")
-    console.say(f"activate it with: opkit env --opp {installed.path}")
+    console.say(f"activate it with: opkit env --opp {shlex.quote(str(installed.path))}")
     console.document(
         {"opp_root": str(installed.path), "files": [str(file.path) for file in installed.manifest.files], "built_against": built.to_json()}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def command(  # noqa: PLR0913 - one argument an option
     for file in files:
         console.detail(file)
     console.step("Created", f"{name} in {folder or name}")
-    console.say(f"  cd {folder or name}\n  opkit test\n  opkit bench")
+    console.say(f"  cd {shlex.quote(str(folder or name))}\n  opkit test\n  opkit bench")
     console.document({"name": name, "op": op_type, "folder": str(target), "files": list(files)})
 
 

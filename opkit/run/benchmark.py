@@ -178,6 +178,6 @@ def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: 
     except RecordError as error:
         return f"the task records can't be read: {error}"
     if not tasks:
-        return "the runtime wrote no task records (only the host simulator does)"
+        return "the runtime recorded no task: nothing was launched, or it is no host simulator"
     found = attribute(tasks, op.timed, baseline.timed, op_avg_us=average(op), baseline_avg_us=average(baseline))
     return "some timed runs have no task records" if found is None else found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,7 +114,7 @@ def _tool(name: str, find: Callable[[Mapping[str, str]], Tool], environ: Mapping
 
 
 def _deliverable(project: Project, toolkit: Toolkit | None) -> tuple[list[Finding], Path | None]:
-    build = f"opkit build {project.root}"
+    build = f"opkit build {shlex.quote(str(project.root))}"
     try:
         opp_root = OppRoot.read(project.output)
     except OpkitError as error:
