@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -87,7 +88,7 @@ def test_run_needs_a_built_project(built_project: Path) -> None:
     shutil.rmtree(built_project / "output")
     done = _opkit("run", "--project", built_project, "--", "true")
     assert done.returncode == 125
-    assert f"help: opkit build {built_project}" in done.stderr
+    assert f"help: opkit build {shlex.quote(str(built_project))}" in done.stderr
 
 
 def test_a_folder_inside_an_opp_root_is_refused_with_the_root(built_project: Path) -> None:
@@ -196,7 +197,7 @@ def test_doctor_names_a_header_that_the_deliverable_lost(built_project: Path, ca
     assert main(["doctor", str(built_project)]) == 3
     out = capsys.readouterr().out
     assert "op_graph/include/add.h is missing" in out
-    assert f"help: opkit build {built_project} --force" in out
+    assert f"help: opkit build {shlex.quote(str(built_project))} --force" in out
 
 
 def test_doctor_refuses_a_folder_that_is_no_project(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Callable
@@ -136,7 +137,7 @@ def test_a_project_that_was_not_built_is_a_warning(environ: dict[str, str], proj
     (project.output / "opkit-manifest.json").unlink()
     finding = _by_id(examine(environ, project=project), "deliverable")
     assert finding.status is Status.WARN
-    assert finding.help == f"opkit build {project.root}"
+    assert finding.help == f"opkit build {shlex.quote(str(project.root))}"
 
 
 @pytest.mark.parametrize("name", [str(_FOLDER / LIBRARY), _HEADER])
