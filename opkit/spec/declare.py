@@ -5,33 +5,55 @@ A constructor that raised would stop ops.py at its first mistake; this way all o
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from opkit.spec.location import Call, Location, Spot, calling
+from opkit.spec.problems import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from typing_extensions import Self
 
 _MISSING: Any = object()
+# Above what is enough for a question to the user: `sizes` is as near to `iters` as 0.6.
+_SURELY_MEANT = 0.75
 
 
 class Declaration:
-    """`given` holds the arguments by name, without those left out; `surplus` and `unknown` what the declaration has no place for."""
+    """`given` holds the arguments by name, without those left out; `surplus` and `unknown` what the declaration has no place for.
+
+    A misspelt keyword is in `unknown`, and in `given` as the argument that it most likely means: then its spelling is the one mistake told,
+    and not everything that would follow from the argument's absence.
+    """
 
     parameters: ClassVar[tuple[str, ...]]
     """Every argument by name, the `positional` ones first."""
     positional: ClassVar[int]
 
     def __init__(self, surplus: Sequence[object], unknown: Mapping[str, object], **arguments: object) -> None:
-        self.call = calling(type(self).__name__, skip=(__file__,))
+        self.call = self.made = calling(type(self).__name__, skip=(__file__,))
         self.given = {name: value for name, value in arguments.items() if value is not _MISSING}
         self.surplus = tuple(surplus)
         self.unknown = dict(unknown)
         self._calls: dict[str, Call] = {}
+        self._spelt: dict[str, str] = {}
+        if unknown:
+            defaults = inspect.signature(type(self).__init__).parameters
+            self._read_misspelt(unknown, chosen={name for name, value in self.given.items() if value is not defaults[name].default})
+
+    def _read_misspelt(self, unknown: Mapping[str, object], *, chosen: Collection[str]) -> None:
+        """Reads each unknown keyword as the parameter that it resembles, unless that one is among the `chosen`."""
+        taken = set(chosen)
+        for keyword, value in unknown.items():
+            meant = self._meant_by(keyword)
+            if meant is not None and meant not in taken:
+                taken.add(meant)
+                self.given[meant] = value
+                self._spelt[meant] = keyword
 
     @property
     def kind(self) -> str:
@@ -41,20 +63,34 @@ class Declaration:
     def where(self) -> Location:
         return self.call.where
 
+    @property
+    def strays(self) -> tuple[object, ...]:
+        """What was given and resembles no parameter; what is absent may have been meant by it."""
+        return (*self.surplus, *(value for keyword, value in self.unknown.items() if self._meant_by(keyword) is None))
+
+    def _meant_by(self, keyword: str) -> str | None:
+        return nearest(keyword, self.parameters, cutoff=_SURELY_MEANT)
+
     def where_of(self, argument: str, element: int | None = None) -> Spot:
         """Where an argument, or an element of it, was written."""
         call = self._calls.get(argument, self.call)
         parameters = self.parameters[: self.positional]
         position = parameters.index(argument) if argument in parameters and call.callee == self.kind else None
-        return Spot(call=call, argument=argument, position=position, element=element)
+        return Spot(call=call, argument=self._spelt.get(argument, argument), position=position, element=element)
 
     def _replaced(self, changes: Mapping[str, object]) -> Self:
         copy = object.__new__(type(self))
         copy.call = calling("replace", skip=(__file__,))
-        copy.given = {**self.given, **{name: value for name, value in changes.items() if name in self.parameters}}
+        copy.made = self.made
+        known = {name: value for name, value in changes.items() if name in self.parameters}
+        unknown = {name: value for name, value in changes.items() if name not in self.parameters}
+        copy.given = {**self.given, **known}
         copy.surplus = self.surplus
-        copy.unknown = {**self.unknown, **{name: value for name, value in changes.items() if name not in self.parameters}}
-        copy._calls = {**dict.fromkeys((*self.given, *self.unknown), self.call), **self._calls, **dict.fromkeys(changes, copy.call)}
+        copy.unknown = {**self.unknown, **unknown}
+        copy._spelt = {meant: keyword for meant, keyword in self._spelt.items() if meant not in known}
+        copy._read_misspelt(unknown, chosen=known)
+        changed = {*changes, *(meant for meant, keyword in copy._spelt.items() if keyword in unknown)}
+        copy._calls = {**dict.fromkeys((*self.given, *self.unknown), self.call), **self._calls, **dict.fromkeys(changed, copy.call)}
         return copy
 
 

@@ -16,7 +16,10 @@ T = TypeVar("T", bound=Declaration)
 
 
 def check_call(declared: Declaration, problems: Problems, *, optional: Collection[str] = ()) -> None:
-    """Reports keywords that the declaration doesn't take, surplus positional arguments, and arguments left out that aren't `optional`."""
+    """Reports keywords that the declaration doesn't take, surplus positional arguments, and arguments left out that aren't `optional`.
+
+    What is left out isn't reported beside a stray argument, which may well be it.
+    """
     takes = f"{declared.kind} takes {one_of(declared.parameters)}"
     for name in declared.unknown:
         advice = did_you_mean(name, declared.parameters) or takes
@@ -26,8 +29,9 @@ def check_call(declared: Declaration, problems: Problems, *, optional: Collectio
         message = f"{declared.kind} takes {count} argument{'s' if count > 1 else ''} by position, and more are given"
         problems.add(Rule.UNKNOWN_KEYWORD, message, declared.where, because=f"{shown(declared.surplus[0])} has no name", advice=takes)
     for name in declared.parameters:
-        if name not in declared.given and name not in optional:
-            problems.add(Rule.MISSING_ARGUMENT, f"{declared.kind} lacks {name!r}", declared.where)
+        if name not in declared.given and name not in optional and not declared.strays:
+            # Not `where`: a copy lacks what the original lacks, which is one mistake.
+            problems.add(Rule.MISSING_ARGUMENT, f"{declared.kind} lacks {name!r}", declared.made.where)
 
 
 def text_of(declared: Declaration, name: str, problems: Problems) -> str | None:
@@ -64,6 +68,18 @@ def declared_in(declared: Declaration, name: str, kind: type[T], problems: Probl
             message = f"{name} of {declared.kind} holds {shown(element)}, not {_article(kind.__name__)}"
             problems.add(Rule.WRONG_KIND, message, declared.where_of(name, index))
     return found
+
+
+def lists_all(declared: Declaration, name: str, kind: type[Declaration]) -> bool:
+    """Whether a list argument tells the names of all its elements. Where it doesn't, that is a mistake of its own, and a name that seems
+    unknown may be one that it doesn't tell.
+    """
+    given = declared.given.get(name)
+    if not isinstance(given, (list, tuple)):
+        return False
+    strays = [] if given else [each for stray in declared.strays if isinstance(stray, (list, tuple)) for each in stray]
+    is_named = all(isinstance(each, kind) and isinstance(each.given.get(each.parameters[0]), str) for each in given)
+    return is_named and not any(isinstance(each, kind) for each in strays)
 
 
 def name_of(declared: Declaration, argument: str = "name") -> str:

@@ -98,9 +98,15 @@ def spec_error(
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """`did you mean 'inputs'?` for the nearest known word, or None if none is near."""
+    near = nearest(word, known)
+    return None if near is None else f"did you mean {near!r}?"
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known word that `word` most likely is a misspelling of; None if none is at least as like it as `cutoff`, of 1, says."""
     by_fold = {name.casefold().replace("_", ""): name for name in known}
-    nearest = difflib.get_close_matches(word.casefold().replace("_", ""), by_fold, n=1, cutoff=0.6)
-    return f"did you mean {by_fold[nearest[0]]!r}?" if nearest else None
+    found = difflib.get_close_matches(word.casefold().replace("_", ""), by_fold, n=1, cutoff=cutoff)
+    return by_fold[found[0]] if found else None
 
 
 def one_of(known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ import attrs
 from opkit.spec import declare
 from opkit.spec.attr_values import ATTR_TYPES, attr_type_of, attr_value
 from opkit.spec.dtypes import DTYPES, DType, find_dtype
-from opkit.spec.fields import check_call, declared_in, name_of, sequence_of, shown, text_of
+from opkit.spec.fields import check_call, declared_in, lists_all, name_of, sequence_of, shown, text_of
 from opkit.spec.model import Attr, AttrDefault, AttrType, Input, Kernel, Op, Output, Package, Refresh
 from opkit.spec.naming import stem_of
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
@@ -118,10 +118,10 @@ def _op(op: declare.Op, files: KernelFiles, problems: Problems) -> Op | None:
     columns = _Columns(op, symbols, problems)
     resolved_inputs = [_input(port, columns, problems) for port in inputs]
     patterns = [port.shape for port in resolved_inputs if port is not None and port.shape is not None]
-    has_all_patterns = all(port is not None for port in resolved_inputs)
+    has_all_patterns = lists_all(op, "inputs", declare.Input) and all(port is not None for port in resolved_inputs)
     resolved_outputs = [_output(port, columns, patterns if has_all_patterns else None, problems) for port in outputs]
     resolved_attrs = [_attr(attr, problems) for attr in declared_attrs]
-    columns.check([*inputs, *outputs])
+    columns.check(has_all_ports=lists_all(op, "inputs", declare.Input) and lists_all(op, "outputs", declare.Output))
     refresh = _refresh(op, problems)
     reference = _reference(op, inputs, declared_attrs, problems)
     kernel = _kernel(op, [*resolved_inputs, *resolved_outputs], resolved_attrs, files, problems)
@@ -132,7 +132,7 @@ def _op(op: declare.Op, files: KernelFiles, problems: Problems) -> Op | None:
         inputs=tuple(attrs.evolve(port, dtypes=columns.widened(port.dtypes)) for port in resolved_inputs if port is not None),
         outputs=tuple(attrs.evolve(port, dtypes=columns.widened(port.dtypes)) for port in resolved_outputs if port is not None),
         attrs=tuple(attr for attr in resolved_attrs if attr is not None),
-        dtypes={symbol: columns.widened(dtypes) for symbol, dtypes in symbols.items() if dtypes is not None},
+        dtypes={symbol: columns.widened(dtypes) for symbol, dtypes in (symbols or {}).items() if dtypes is not None},
         kernel=kernel,
         refresh=refresh,
         reference=reference,
@@ -214,7 +214,9 @@ def _output(port: declare.Output, columns: _Columns, inputs: Sequence[ShapePatte
     name = _name(port, problems)
     symbol, dtypes = columns.of(port)
     shape = None
-    if port.given.get("shape") is None:
+    if port.given.get("shape") is None and port.strays:
+        pass  # The stray one may be the shape.
+    elif port.given.get("shape") is None:
         message = f"output {shown(name)} has no shape rule"
         because = "GE would infer an unknown rank and leave the static path"
         problems.add(
@@ -269,13 +271,15 @@ def _attr(attr: declare.Attr, problems: Problems) -> Attr | None:
     return Attr(name=name, type=kind, default=default, where=attr.where) if len(problems) == before and kind is not None else None
 
 
-def _symbols(op: declare.Op, problems: Problems) -> dict[str, tuple[DType, ...] | None]:
-    """The dtypes of each symbol; None for one that is wrong and reported."""
-    given = op.given.get("dtypes", {})
+def _symbols(op: declare.Op, problems: Problems) -> dict[str, tuple[DType, ...] | None] | None:
+    """The dtypes of each symbol; None for one that is wrong and reported, and for all of them if none can be told."""
+    if "dtypes" not in op.given:
+        return None if op.strays else {}
+    given = op.given["dtypes"]
     where = op.where_of("dtypes")
     if not isinstance(given, Mapping):
         problems.add(Rule.WRONG_KIND, f"dtypes is {shown(given)}, not a dict", where, advice='write dtypes={"T": ["float32", "float16"]}')
-        return {}
+        return None
     symbols: dict[str, tuple[DType, ...] | None] = {}
     for symbol, words in given.items():
         if not isinstance(symbol, str) or not _PORT_NAME.fullmatch(symbol) or find_dtype(symbol):
@@ -307,11 +311,15 @@ def _dtype(word: object, symbols: Sequence[str], declared: declare.Declaration, 
 
 
 class _Columns:
-    """The dtype lists of one op, which pair column by column; a list of one stands for all columns."""
+    """The dtype lists of one op, which pair column by column; a list of one stands for all columns.
 
-    def __init__(self, op: declare.Op, symbols: Mapping[str, tuple[DType, ...] | None], problems: Problems) -> None:
+    Where `symbols` is None, a name that is no dtype may be one.
+    """
+
+    def __init__(self, op: declare.Op, symbols: Mapping[str, tuple[DType, ...] | None] | None, problems: Problems) -> None:
         self._op = op
-        self._symbols = symbols
+        self._has_symbols = symbols is not None
+        self._symbols = symbols = symbols or {}
         self._problems = problems
         self._used: set[str] = set()
         self._lengths: dict[str, int] = {f"symbol {name!r}": len(dtypes) for name, dtypes in symbols.items() if dtypes is not None}
@@ -322,6 +330,8 @@ class _Columns:
         if isinstance(word, str) and word in self._symbols:
             self._used.add(word)
             return word, self._symbols[word] or ()
+        if isinstance(word, str) and not self._has_symbols and find_dtype(word) is None:
+            return None, ()
         dtypes = [_dtype(each, tuple(self._symbols), port, "dtype", self._problems) for each in _words(word)]
         if not dtypes and "dtype" in port.given:
             self._problems.add(Rule.DTYPE, f"the {port.kind.lower()} {shown(port.given.get('name'))} has no dtypes", port.where_of("dtype"))
@@ -330,13 +340,13 @@ class _Columns:
             self._lengths[f"{port.kind.lower()} {shown(port.given.get('name'))}"] = len(known)
         return None, known
 
-    def check(self, ports: Sequence[declare.Declaration]) -> None:
+    def check(self, *, has_all_ports: bool) -> None:
         where = self._op.where_of("dtypes")
         lengths = {what: length for what, length in self._lengths.items() if length > 1}
         if len(set(lengths.values())) > 1:
             because = ", ".join(f"{what} has {length}" for what, length in lengths.items())
             self._problems.add(Rule.DTYPE_COLUMNS, "the dtype lists have different lengths", where, because=because)
-        for symbol in self._symbols if ports else ():
+        for symbol in self._symbols if has_all_ports else ():
             if symbol not in self._used:
                 self._problems.add(Rule.UNUSED_SYMBOL, f"no port uses the dtype symbol {symbol!r}", where)
 
@@ -376,6 +386,8 @@ def _reference(
     if not callable(reference):
         problems.add(Rule.REFERENCE, f"the reference is {shown(reference)}, which can't be called", where)
         return None
+    if not lists_all(op, "inputs", declare.Input) or not lists_all(op, "attrs", declare.Attr):
+        return None
     names = [name_of(attr) for attr in declared_attrs]
     try:
         inspect.signature(reference).bind(*inputs, **dict.fromkeys(names))
@@ -408,7 +420,9 @@ def _kernel(
     types: dict[str, AttrType | None] = {name_of(attr): None for attr in _declared(op, "attrs")}
     types.update({attr.name: attr.type for attr in resolved_attrs if attr is not None})
     outputs = [name_of(port) for port in _declared(op, "outputs")]
-    return resolve_kernel(kernel, Names(ranks=ranks, outputs=outputs, attrs=types), files, problems)
+    sides: dict[str, type[declare.Declaration]] = {"inputs": declare.Input, "outputs": declare.Output, "attrs": declare.Attr}
+    is_complete = all(lists_all(op, side, kind) for side, kind in sides.items())
+    return resolve_kernel(kernel, Names(ranks=ranks, outputs=outputs, attrs=types, is_complete=is_complete), files, problems)
 
 
 def _declared(op: declare.Op, side: str) -> list[declare.Declaration]:

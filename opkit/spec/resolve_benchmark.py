@@ -8,7 +8,7 @@ from opkit.errors import SpecError
 from opkit.spec import declare
 from opkit.spec.attr_values import attr_value
 from opkit.spec.expressions import INT64_MAX, PortAddress, Scope
-from opkit.spec.fields import check_call, integer_of, name_of, shown
+from opkit.spec.fields import check_call, integer_of, lists_all, name_of, shown
 from opkit.spec.model import MAX_BLOCKS, AttrDefault, Benchmark, Op
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 from opkit.spec.shapes import MAX_RANK
@@ -25,9 +25,11 @@ def resolve_benchmark(package: declare.Package, ops: Sequence[tuple[declare.Op, 
         return None
     before = len(problems)
     check_call(benchmark, problems, optional={"shapes", "attrs"})
-    op = _member(benchmark, "op", ops, problems)
+    # Of ops that the package doesn't tell, any may be the one.
+    has_all_ops = lists_all(package, "ops", declare.Op)
+    op = _member(benchmark, "op", ops, problems) if has_all_ops else None
     has_baseline = benchmark.given["baseline"] is not None
-    baseline = _member(benchmark, "baseline", ops, problems) if has_baseline else None
+    baseline = _member(benchmark, "baseline", ops, problems) if has_baseline and has_all_ops else None
     if op is not None and baseline is not None:
         _comparable(benchmark, op, baseline, problems)
     iters = integer_of(benchmark.given["iters"])
@@ -84,6 +86,8 @@ def _benchmark_shapes(benchmark: declare.Benchmark, op: declare.Op, problems: Pr
     given = benchmark.given.get("shapes")
     where = benchmark.where_of("shapes")
     names = [name_of(port) for port in _inputs(op)]
+    if not lists_all(op, "inputs", declare.Input) or (given is None and benchmark.strays):
+        return {}
     if not isinstance(given, Mapping):
         message = "the benchmark has no shapes" if given is None else f"shapes is {shown(given)}, not a dict"
         example = ", ".join(f'"{name}": (4096, 4096)' for name in names)
@@ -127,7 +131,7 @@ def _benchmark_attrs(benchmark: declare.Benchmark, op: Op, problems: Problems) -
                 problems.add(Rule.BENCHMARK, message, where, because=because)
         else:
             value = attr.default
-            if value is None:
+            if value is None and not benchmark.strays:
                 problems.add(
                     Rule.BENCHMARK, f"the benchmark gives no value for attr {attr.name!r}", where, because="the attr has no default"
                 )

@@ -49,11 +49,15 @@ _ENTRY_FORM = 'extern "C" __global__ __aicore__ void {name}(…)'
 
 @attrs.frozen(kw_only=True)
 class Names:
-    """What a kernel argument can name: the ranks of the ports (None if open) and the types of the attrs (None if mistaken)."""
+    """What a kernel argument can name: the ranks of the ports (None if open) and the types of the attrs (None if mistaken).
+
+    Unless it `is_complete`, a mistake elsewhere hides names, and one that isn't here may be right.
+    """
 
     ranks: Mapping[str, int | None]
     outputs: Sequence[str]
     attrs: Mapping[str, AttrType | None]
+    is_complete: bool
 
 
 class KernelFiles:
@@ -503,6 +507,8 @@ class _Expressions:
     def _unknown(self, name: object, known: Mapping[str, object], what: str, where: Spot) -> None:
         if not isinstance(name, str):
             self._problems.add(Rule.WRONG_KIND, f"{shown(name)} isn't the name of a {what}", where)
+            return
+        if not self.names.is_complete:
             return
         advice = did_you_mean(name, known) or (f"the op has {one_of(known)}" if known else None)
         self._problems.add(Rule.UNKNOWN_NAME, f"there is no {what} {name!r}", where, advice=advice)

@@ -85,6 +85,102 @@ def test_the_five_mistakes_read_the_same_in_every_process(folder: SpecFolder) ->
     assert told == {TOLD}
 
 
+MEASURED = add_spec(attrs='[Attr("k", int, default=1)]').replace(
+    "ops=[op])", 'ops=[op, base], benchmark=Benchmark(op, baseline=base, shapes={"x": (4,), "y": (4,)}))'
+)
+MEASURED = MEASURED.replace("package =", 'base = op.replace(type="AddBase", refresh="none")\npackage =')
+
+
+@pytest.mark.parametrize(
+    ("keyword", "misspelt", "kind"),
+    [
+        ("type=", "typ=", "Op"),
+        ("inputs=", "input=", "Op"),
+        ("outputs=", "output=", "Op"),
+        ("attrs=", "attr=", "Op"),
+        ("dtypes=", "dtype=", "Op"),
+        ("kernel=", "kernal=", "Op"),
+        ("source=", "sorce=", "Kernel"),
+        ("entry=", "entri=", "Kernel"),
+        ("args=", "arg=", "Kernel"),
+        ("blocks=", "block_num=", "Kernel"),
+        ('Input("x", "T", shape=', 'Input("x", "T", shap=', "Input"),
+        ('Input("x", "T"', 'Input("x", dtyp="T"', "Input"),
+        ('Output("z", "T", shape=', 'Output("z", "T", Shape=', "Output"),
+        ("default=", "defalt=", "Attr"),
+        ("ops=", "op=", "Package"),
+        ("benchmark=", "bench_mark=", "Package"),
+        ("baseline=", "base_line=", "Benchmark"),
+        ("shapes=", "shape_s=", "Benchmark"),
+        ('type="AddBase"', 'typ="AddBase"', "Op"),
+    ],
+)
+def test_a_misspelt_keyword_is_the_only_mistake_told(folder: SpecFolder, keyword: str, misspelt: str, kind: str) -> None:
+    error = folder.mistake(MEASURED.replace(keyword, misspelt, 1))
+
+    assert error.number == "OPK0206"
+    assert error.message.startswith(f"{kind} takes no ")
+    assert (error.help or "").startswith("did you mean")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("inputs=", "x_and_y="),
+        ("outputs=", "z="),
+        ("attrs=", "knobs="),
+        ("dtypes=", "allowed="),
+        ("kernel=", "with_what="),
+        ("entry=", "function="),
+        ("args=", "launch="),
+        ('Output("z", "T", shape=', 'Output("z", "T", rule='),
+        ('Output("z", "T", shape=', 'Output("z", "T", '),
+        ('Input("x", "T", shape=', 'Input(called="x", dtype="T", shape='),
+        ("ops=", "holds="),
+        ("ops=[op, base]", "[op, base]"),
+        ("shapes=", "sizes="),
+    ],
+)
+def test_an_argument_in_no_place_of_its_own_is_the_only_mistake_told(folder: SpecFolder, right: str, wrong: str) -> None:
+    assert folder.mistake(MEASURED.replace(right, wrong, 1)).number == "OPK0206"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"inputs": ""}, "Op lacks 'inputs'"),
+        ({"inputs": 'Input("x", "T", shape="...")'}, "inputs of Op is an Input, not a list"),
+        ({"inputs": '["x", Input("y", "T", shape="...")]'}, "inputs of Op holds 'x', not an Input"),
+        ({"inputs": '[Input(dtype="T", shape="..."), Input("y", "T", shape="...")]'}, "Input lacks 'name'"),
+        ({"outputs": ""}, "Op lacks 'outputs'"),
+        ({"dtypes": '["float32"]'}, "dtypes is ['float32'], not a dict"),
+    ],
+)
+def test_what_an_unreadable_argument_would_have_told_is_not_called_unknown(
+    folder: SpecFolder, change: dict[str, str], message: str
+) -> None:
+    text = add_spec(change, reference="lambda x, y: x").replace("[op]", '[op, op.replace(type="AddCopy")]')
+
+    assert folder.mistake(text).message == message
+
+
+def test_the_value_of_a_misspelt_keyword_is_checked_where_it_stands(folder: SpecFolder) -> None:
+    text = add_spec(inputs='[Input("x", "T", shape="..."),\n    "y"]').replace("inputs=", "input=")
+
+    assert [(error.message, error.where) for error in folder.mistakes(text)][1:] == [
+        (
+            "inputs of Op holds 'y', not an Input",
+            'ops.py:4   "y"], outputs=[Output("z", "T", shape="...")], dtypes={"T": ["float32"]}, kernel=kernel)',
+        )
+    ]
+
+
+def test_a_wrong_keyword_hides_no_mistake_of_another_declaration(folder: SpecFolder) -> None:
+    text = add_spec(doc='"adds"', launch={"args": '["x", "y", "z", numel("w")]', "entry": '"ad"'})
+
+    assert [error.number for error in folder.mistakes(text)] == ["OPK0251", "OPK0255", "OPK0206"]
+
+
 def test_a_mistake_that_a_copy_took_over_is_told_once(folder: SpecFolder) -> None:
     text = add_spec(refresh='"updatr"', outputs='[Output("z", "T")]').replace("package =", 'copy = op.replace(type="AddCopy")\npackage =')
 
