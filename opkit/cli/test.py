@@ -10,12 +10,14 @@ from opkit.build import Project, held
 from opkit.cli.build import report as report_build
 from opkit.cli.common import output_options, project_options, toolkit_option
 from opkit.console import console
-from opkit.errors import PrecisionError
+from opkit.errors import OpkitError, PrecisionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from opkit.toolkit import Toolkit
+
+_MOST_FAILURES = 5
 
 
 @click.command("test")
@@ -27,18 +29,24 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
     """Run every op over the sizes around its block edges, in every dtype, against its reference."""
     from opkit.run import Host, machine_of, render_table
     from opkit.spec import load_package
-    from opkit.testing import GoldenReport, plans_of, run_tests
+    from opkit.testing import GoldenReport, count_cases, run_tests
 
     package = load_package(project.ops_py)
     host = Host(toolkit=toolkit, environ=environ)
+    relay = _Relay()
     with held(project, toolkit, environ) as built:
         report_build(built)
-        console.step("Testing", f"{sum(1 for op in package.ops for _ in plans_of(package, op))} cases")
-        results = run_tests(package, built, host, _Relay(), device=device)
+        console.step("Testing", f"{count_cases(package)} cases")
+        try:
+            results = run_tests(package, built, host, relay, device=device)
+        except OpkitError as stopped:
+            relay.release((stopped.because or "").splitlines())
+            raise
+    relay.release([line for result in results for line in result.reason.splitlines()])
     report = GoldenReport(machine=machine_of(host, device=device), results=results)
     head, rows = report.table()
     console.data(render_table(head, rows))
-    for line in report.details():
+    for line in report.details(most=None if console.is_verbose else _MOST_FAILURES):
         (console.say if console.is_json else console.data)(line)
     console.data(report.summary())
     console.document(report.to_json())
@@ -57,10 +65,24 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
 
 
 class _Relay:
-    """The report tells what passed; what the program says on stderr (findings of the simulator, failed calls) is for people at once."""
+    """The report tells what passed and why something failed; with --verbose the program's own lines are shown as they come."""
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
 
     def line(self, text: str) -> None:
         console.detail(text)
 
     def error_line(self, text: str) -> None:
-        console.say(text)
+        if console.is_verbose:
+            console.detail(text)
+        else:
+            self._held.append(text)
+
+    def release(self, told: Collection[str]) -> None:
+        """Shows what the program said on stderr and ``told`` doesn't: a warning of the simulator, a failed call of no case."""
+        from opkit.run import is_told
+
+        for text in dict.fromkeys(self._held):
+            if not is_told(text, told):
+                console.say(text)

@@ -63,7 +63,10 @@ class BlockEdge:
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """One case before it has data. ``why`` says what for; without ``has_spec_attrs`` an attr has a value that was only guessed."""
+    """One case before it has data. ``why`` says what for; without ``has_spec_attrs`` an attr has a value that was only guessed.
+
+    ``block_size`` is the BLOCK_SIZE that the kernel is compiled with for this case; where it is None, that is the kernel's own.
+    """
 
     op: Op
     combo: DTypeCombo
@@ -71,6 +74,7 @@ class Plan:
     attrs: Mapping[str, AttrValue]
     why: str
     has_spec_attrs: bool = True
+    block_size: int | None = None
 
 
 def block_edge(blocks: Expr) -> BlockEdge | None:

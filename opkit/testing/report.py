@@ -52,15 +52,23 @@ class GoldenReport:
             rows.append((op, dtypes, sizes, _verdict(results)))
         return ("op", "dtype", "sizes", "result"), rows
 
-    def details(self) -> list[str]:
-        """Gives what the table can't hold: each failed case with its first mismatches, and why others were skipped."""
+    def details(self, *, most: int | None = None) -> list[str]:
+        """Gives what the table can't hold: the failed cases with their first mismatches, ``most`` of them at most, and why others were
+        skipped or compared with nothing.
+        """
+        failed = [result for result in self.results if result.status == "failed"]
+        shown = failed[:most]
         lines: list[str] = []
+        for result in shown:
+            lines += [_title([result]), *_indented(*result.reason.splitlines(), *check_lines(result.checks))]
+        if len(shown) < len(failed):
+            lines.append(f"… and {len(failed) - len(shown)} more failed: -v shows them in full, --json lists every case")
+        alike: dict[tuple[str, str, str], list[CaseResult]] = {}
         for result in self.results:
-            if result.status == "passed":
-                continue
-            where = "" if result.plan is None else f" {_dtypes(result.plan)} {_shapes(result.plan)} ({result.plan.why})"
-            lines.append(f"{result.status}: {result.op}{where}")
-            lines += [f"  {line}" for line in (*result.reason.splitlines(), *check_lines(result.checks))]
+            if result.status not in {"passed", "failed"}:
+                alike.setdefault((result.status, result.op, result.reason), []).append(result)
+        for results in alike.values():
+            lines += [_title(results), *_indented(*results[0].reason.splitlines())]
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -93,6 +101,19 @@ def _dtypes(plan: Plan) -> str:
     return names[0] if len(set(names)) == 1 else ", ".join(f"{name}={dtype.name}" for name, dtype in named.items())
 
 
+def _title(results: Sequence[CaseResult]) -> str:
+    """One case is told in full, several only by their number."""
+    first = results[0]
+    if len(results) > 1:
+        return f"{first.status}: {first.op}, {len(results)} cases"
+    where = "" if first.plan is None else f" {_dtypes(first.plan)} {_shapes(first.plan)} ({first.plan.why})"
+    return f"{first.status}: {first.op}{where}"
+
+
+def _indented(*lines: str) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
 def _shapes(plan: Plan) -> str:
     return " ".join(f"{name}=[{', '.join(str(dim) for dim in shape)}]" for name, shape in plan.shapes.items())
 
@@ -100,7 +121,8 @@ def _shapes(plan: Plan) -> str:
 def _size(plan: Plan) -> str:
     """The first input stands for all."""
     shape = next(iter(plan.shapes.values()), ())
-    return "x".join(str(dim) for dim in shape) or "scalar"
+    size = "x".join(str(dim) for dim in shape) or "scalar"
+    return size if plan.block_size is None else f"{size} (BLOCK_SIZE {plan.block_size})"
 
 
 def _verdict(results: Sequence[CaseResult]) -> str:

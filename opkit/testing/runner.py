@@ -32,14 +32,14 @@ from opkit.run import (
 )
 from opkit.spec import MAX_BLOCKS
 from opkit.testing.generate import Plan, attrs_of, plans_of
-from opkit.testing.small_block import ManyBlocks, NoVariant, small_block_of
+from opkit.testing.small_block import SMALL_BLOCK, ManyBlocks, NoVariant, small_block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from opkit.spec import Op, Package
 
-__all__ = ["CaseResult", "Status", "run_tests"]
+__all__ = ["CaseResult", "Status", "count_cases", "run_tests"]
 
 Status = Literal["passed", "failed", "skipped", "no reference"]
 
@@ -61,6 +61,13 @@ class _Silent:
 
     def error_line(self, text: str) -> None:
         pass
+
+
+def count_cases(package: Package) -> int:
+    """How many cases `run_tests` runs, those of the small-block variant too."""
+    small = small_block_of(package).package
+    plain = sum(1 for op in package.ops for _ in plans_of(package, op))
+    return plain + sum(len(op.dtype_combos()) for op in (() if small is None else small.ops))
 
 
 def run_tests(package: Package, built: Built, host: Host, listener: Listener, *, device: int | None = None) -> tuple[CaseResult, ...]:
@@ -90,7 +97,7 @@ def _no_variant(item: NoVariant) -> CaseResult:
 def _many_blocks(package: Package, op: Op, case: ManyBlocks) -> Iterable[Plan]:
     values = attrs_of(package, op)
     for combo in op.dtype_combos():
-        yield Plan(op=op, combo=combo, shapes=case.shapes, attrs=values, why=case.why)
+        yield Plan(op=op, combo=combo, shapes=case.shapes, attrs=values, why=case.why, block_size=SMALL_BLOCK)
 
 
 def _moved(package: Package, root: Path) -> Package:

@@ -42,7 +42,7 @@ class NoVariant:
 
 @attrs.frozen(kw_only=True)
 class ManyBlocks:
-    """The shapes of an op's case; ``why`` says how many blocks they are."""
+    """The shapes of an op's case; ``why`` says how many blocks they are, and of what size."""
 
     shapes: Mapping[str, tuple[int, ...]]
     why: str
@@ -106,4 +106,4 @@ def _many_blocks(package: Package, op: Op) -> ManyBlocks | str:
         return f"{edge.port} can have {math.prod(shapes[edge.port])} elements only, {tiles} blocks of {SMALL_BLOCK}"
     # A spec may launch fewer, as `min_(..., cores())` does: then each of them strides over more.
     what = "blocks" if blocks > MAX_BLOCKS else "tiles"
-    return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what}")
+    return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what} of {_DEFINE} {SMALL_BLOCK}")

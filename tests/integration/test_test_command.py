@@ -35,16 +35,17 @@ def test_every_op_and_dtype_passes_at_the_edges_of_its_blocks_and_beyond_65535(t
             assert {result["status"] for result in results} == {"passed"}
             sizes = {tuple(result["shapes"]["x"]) for result in results}
             assert {(0,), (1,), (1023,), (1024,), (1025,), (3073,), (3, 1024), ()} < sizes
-            (many,) = [result for result in results if result["why"] == "more than 65535 blocks"]
+            (many,) = [result for result in results if result["why"] == "more than 65535 blocks of BLOCK_SIZE 32"]
             assert many["shapes"]["x"] == [65536 * 32 + 1]
             assert all({check["set"] for check in result["checks"]} == {0, 1} for result in results)
 
 
 def test_people_get_a_table(three_dtypes: Path) -> None:
     done = opkit("test", three_dtypes)
-    assert re.search(r"^AddRefreshOp +float16 +0 1 1023 1024 1025 3073 3x1024 scalar 2097153 +9 passed$", done.stdout, re.MULTILINE), (
-        done.stdout
-    )
+    assert re.search(
+        r"^AddRefreshOp +float16 +0 1 1023 1024 1025 3073 3x1024 scalar 2097153 \(BLOCK_SIZE 32\) +9 passed$", done.stdout, re.MULTILINE
+    ), done.stdout
+    assert "Testing 54 cases" in done.stderr
     assert done.stdout.splitlines()[-1] == "54 passed"
     assert list((three_dtypes / "build").glob("opkit-scratch*")) == []
 
@@ -70,6 +71,8 @@ def test_a_wrong_operation_fails_every_case_that_has_elements(three_dtypes: Path
     assert re.search(r"^AddRefreshOp +float32 .* 8 of 9 FAILED$", done.stdout, re.MULTILINE), done.stdout
     assert re.search(r"^  output z, memory set 0: \d+ elements differ", done.stdout, re.MULTILINE)
     assert re.search(r"^    \[0\] expected \S+, got \S+$", done.stdout, re.MULTILINE)
+    assert len(re.findall("^failed: ", done.stdout, re.MULTILINE)) == 5
+    assert "… and 43 more failed: -v shows them in full, --json lists every case" in done.stdout
     assert "error[OPK0403]: 48 of 54 cases failed" in done.stderr
 
 
@@ -82,6 +85,14 @@ def test_a_kernel_that_forgets_the_tail_fails_only_where_there_is_one(three_dtyp
     assert failed == {(1,), (1023,), (1025,), (3073,), (), (65536 * 32 + 1,)}
     (short,) = [result for result in results if result["shapes"]["x"] == [1023]]
     assert "add_custom" in short["reason"], short
+
+
+def test_what_the_simulator_finds_in_a_kernel_is_told_once_for_each_case(three_dtypes: Path) -> None:
+    with edited(three_dtypes / "kernels" / "add_custom.asc", WITH_TAIL, "(void)rest; const uint32_t count = kTile;"):
+        done = opkit("test", three_dtypes, exit_code=4)
+    assert len(re.findall(r"^failed: ", done.stdout, re.MULTILINE)) == 5
+    assert done.stdout.count("error [GM-OOB]") == 5, done.stdout
+    assert "GM-OOB" not in done.stderr
 
 
 def test_an_op_that_does_not_stride_says_that_many_blocks_were_not_tested(three_dtypes: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 
 from opkit.run import Check, Machine
@@ -75,6 +76,30 @@ def test_a_skipped_case_says_why_and_fails_nothing(plans: list[Plan]) -> None:
     assert skipped.passed
     assert skipped.details() == ["skipped: AddOp", "  more than 65535 blocks: it doesn't stride"]
     assert skipped.summary() == "1 passed, 1 skipped"
+
+
+def test_of_many_failures_the_first_are_shown_and_the_others_counted(plans: list[Plan]) -> None:
+    wrong = report(result_of(plans[0]), *(result_of(plan, "failed", (BAD,)) for plan in plans[1:8]))
+    lines = wrong.details(most=5)
+    assert [line for line in lines if not line.startswith(" ")] == [
+        *(f"failed: AddOp float32 x=[{size}] y=[{size}] ({why})" for size, why in SHOWN),
+        "… and 2 more failed: -v shows them in full, --json lists every case",
+    ]
+    assert sum(line.startswith("failed: ") for line in wrong.details()) == 7
+    assert len(wrong.to_json()["results"]) == 8
+
+
+SHOWN = [(str(size), f"{size} elements") for size in (1, 3, 4, 5, 13)]
+
+
+def test_cases_without_a_reference_are_one_line(plans: list[Plan]) -> None:
+    unknown = report(*(result_of(plan, "no reference") for plan in plans[:8]))
+    assert unknown.details() == ["no reference: AddOp, 8 cases"]
+
+
+def test_a_case_with_a_small_block_says_the_size_of_its_blocks(plans: list[Plan]) -> None:
+    small = attrs.evolve(plans[1], shapes={"x": (2097153,), "y": (2097153,)}, block_size=32)
+    assert report(result_of(plans[0]), result_of(small)).table()[1] == [("AddOp", "float32", "0 2097153 (BLOCK_SIZE 32)", "2 passed")]
 
 
 def test_a_package_without_any_reference_does_not_pass(plans: list[Plan]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from opkit.testing import plans_of
+from opkit.testing import count_cases, plans_of
 from opkit.testing.runner import _case
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ op = Op("AddOp", inputs=[Input("x", "T", shape="..."), Input("y", "T", shape="..
         dtypes={"T": ["float32"]}, kernel=kernel, refresh="none", reference=lambda x, y: x + y)
 package = Package("demo", ops=[op], header="demo.h")
 """
+
+
+def test_the_cases_with_a_small_block_are_counted_too(package_of: Callable[[str], Package]) -> None:
+    package = package_of(OPS.replace(", 4)", ", 1024)").replace('["float32"]', '["float32", "int32"]'))
+    assert count_cases(package) == len(list(plans_of(package, package.ops[0]))) + 2
+    plain = package_of(OPS)
+    assert count_cases(plain) == len(list(plans_of(plain, plain.ops[0])))
 
 
 def test_a_case_that_no_memory_holds_is_skipped_with_its_size(package_of: Callable[[str], Package]) -> None:

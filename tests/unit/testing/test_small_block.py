@@ -47,7 +47,7 @@ def test_its_elements_are_more_blocks_than_a_launch_takes_with_a_part_of_one(pac
     assert elements // 32 > MAX_BLOCKS
     assert elements % 32 == 1
     # Its spec launches 1024 at most, and each strides over many.
-    assert case.why == "more than 65535 tiles"
+    assert case.why == "more than 65535 tiles of BLOCK_SIZE 32"
 
 
 SHAPED = """
@@ -66,7 +66,7 @@ def test_a_shape_that_can_t_have_the_size_has_more_never_fewer_blocks(package_of
     variant = small_block_of(package_of(SHAPED.format(x=pattern, y=pattern)))
     case = variant.cases["AbleOp"]
     assert case.shapes["x"] == shape
-    assert case.why == "more than 65535 blocks"
+    assert case.why == "more than 65535 blocks of BLOCK_SIZE 32"
     assert variant.package is not None
     assert variant.package.ops[0].kernel.blocks.evaluate(Scope(shapes=case.shapes)) > MAX_BLOCKS
 
