@@ -11,10 +11,10 @@ from opkit.build import Project, held
 from opkit.cli.build import report as report_build
 from opkit.cli.common import output_options, project_options, toolkit_option
 from opkit.console import Progress, console
-from opkit.errors import PrecisionError
+from opkit.errors import OpkitError, PrecisionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from opkit.run import BenchReport
     from opkit.toolkit import Toolkit
@@ -37,8 +37,9 @@ def _shapes(_context: click.Context, _option: click.Parameter, values: Sequence[
 def _dtypes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     dtypes = {}
     for value in values:
-        symbol, equals, dtype = value.partition("=")
-        if not symbol or not equals or not dtype:
+        symbol, equals, dtype = value.rpartition("=")
+        # A dtype alone is told which symbols there are once the spec is known.
+        if not dtype or (equals and not symbol):
             msg = f"{value!r} is not like T=float16"
             raise click.BadParameter(msg)
         dtypes[symbol] = dtype
@@ -104,7 +105,10 @@ def command(  # noqa: PLR0913 - one argument an option
 
 
 class _Relay:
-    """Passes the session program's lines on: at once to a log; on a terminal after the progress bar, which they would tear."""
+    """Passes the session program's lines on: at once to a log; on a terminal after the progress bar, which they would tear.
+
+    What it says on stderr comes last, without what the error that ended it says too.
+    """
 
     def __init__(self, progress: Progress, *, is_held: bool) -> None:
         self._progress = progress
@@ -121,26 +125,30 @@ class _Relay:
             self._held.append((text, False))
 
     def error_line(self, text: str) -> None:
-        if self._is_held:
-            self._held.append((text, True))
-        else:
-            _print(text, is_error=True)
+        self._held.append((text, True))
 
-    def release(self) -> None:
+    def release(self, told: Collection[str]) -> None:
+        from opkit.run import is_told
+
         for text, is_error in self._held:
-            _print(text, is_error=is_error)
+            if not is_error or not is_told(text, told):
+                _print(text, is_error=is_error)
 
 
 @contextmanager
 def _relay(steps: int) -> Iterator[_Relay]:
     relay = None
+    told: list[str] = []
     try:
         with console.progress("measuring", steps) as progress:
             relay = _Relay(progress, is_held=console.is_terminal)
             yield relay
+    except OpkitError as error:
+        told = (error.because or "").splitlines()
+        raise
     finally:
         if relay is not None:
-            relay.release()
+            relay.release(told)
 
 
 def _print(text: str, *, is_error: bool) -> None:
@@ -162,6 +170,8 @@ def _show(report: BenchReport) -> None:
         return
     head, rows = report.sources()
     _print(render_table(head, rows, title="Where the extra time goes, mean per run:"), is_error=False)
+    if report.analysis.why_no_share:
+        _print(report.analysis.why_no_share, is_error=False)
 
 
 def _mismatches(report: BenchReport) -> Iterator[str]:

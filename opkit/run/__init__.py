@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of
     from opkit.run.machine import Host, Machine, machine_of
     from opkit.run.report import BenchReport, check_json, check_lines
-    from opkit.run.session import Check, Listener, SessionCase, SessionRequest, run_session
+    from opkit.run.session import Check, Listener, SessionCase, SessionRequest, is_told, run_session
     from opkit.run.shell import lines_for
     from opkit.run.table import render_table
 
@@ -28,7 +28,7 @@ _MODULES = {
     "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of"),
     "machine": ("Host", "Machine", "machine_of"),
     "report": ("BenchReport", "check_json", "check_lines"),
-    "session": ("Check", "Listener", "SessionCase", "SessionRequest", "run_session"),
+    "session": ("Check", "Listener", "SessionCase", "SessionRequest", "is_told", "run_session"),
     "shell": ("lines_for",),
     "table": ("render_table",),
 }
@@ -55,6 +55,7 @@ __all__ = [
     "check_json",
     "check_lines",
     "examine",
+    "is_told",
     "lines_for",
     "machine_of",
     "make_inputs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from opkit.build import Built
-    from opkit.run.breakdown import Source
+    from opkit.run.breakdown import Breakdown
     from opkit.run.machine import Host
     from opkit.run.session import SessionCase
     from opkit.spec import Benchmark, DTypeCombo, Op, Package
@@ -37,7 +37,10 @@ _RECORDS = "OPKIT_SIM_TASK_RECORDS"
 
 @attrs.frozen(kw_only=True)
 class BenchRequest:
-    """What a user asks for. ``shapes`` is by input, ``dtypes`` by symbol or port; what they leave open, and each None, is the spec's."""
+    """What a user asks for. ``shapes`` is by input, ``dtypes`` by symbol or port; what they leave open, and each None, is the spec's.
+
+    A dtype that a user gave to no symbol is under "".
+    """
 
     iters: int | None = None
     warmup: int | None = None
@@ -63,8 +66,8 @@ class Plan:
 
 
 def plan_of(package: Package, request: BenchRequest) -> Plan:
-    """Raises UsageError for a spec without a benchmark and for shapes or dtypes that its op can't have, MachineError for tensors that this
-    computer can't hold.
+    """Raises UsageError for a spec without a benchmark, for shapes or dtypes that its op can't have and for shapes with which it launches
+    nothing, MachineError for tensors that this computer can't hold.
     """
     benchmark = package.benchmark
     if benchmark is None:
@@ -108,7 +111,7 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
         op, *others = session.cases
         # A wrong result isn't timed.
         baseline = others[0] if others and op.samples_us and others[0].samples_us else None
-        analysis: tuple[Source, ...] | str = "one op alone has nothing to compare with"
+        analysis: Breakdown | str = "one op alone has nothing to compare with"
         if baseline is not None:
             analysis = _analysis(records, session, op, baseline)
         return BenchReport(
@@ -131,21 +134,32 @@ def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict
         raise UsageError(msg, because=f"its inputs are {', '.join(original)}")
     followed = {original[name]: shape for name, shape in chosen.items()}
     shapes = {name: chosen.get(name, followed.get(shape, shape)) for name, shape in original.items()}
-    benchmark.op.infer_shapes(shapes)
+    outputs = benchmark.op.infer_shapes(shapes)
+    if all(math.prod(shape) == 0 for shape in outputs.values()):
+        msg = f"with these shapes {benchmark.op.type} has nothing to compute"
+        told = ", ".join(f"{name} is {list(shape)}" for name, shape in outputs.items())
+        because = f"{told}: an empty tensor launches no kernel, so there is nothing to compare"
+        raise UsageError(msg, because=because, help="give shapes with elements; opkit test covers the empty ones")
     return shapes
 
 
 def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
     from opkit.spec import find_dtype
 
+    combos = op.dtype_combos()
+    columns = [", ".join(f"{name}={dtype.name}" for name, dtype in (combo.symbols or combo.ports).items()) for combo in combos]
+    allowed = f"the spec allows {'; '.join(columns)}"
     wanted = {}
     for name, spelling in chosen.items():
         dtype = find_dtype(spelling)
         if dtype is None:
             msg = f"no such dtype: {spelling}"
-            raise UsageError(msg)
+            raise UsageError(msg, where=str(op.where), because=allowed)
+        if not name:
+            example = next((column for column in columns if column.endswith(f"={dtype.name}")), columns[0]).partition(", ")[0]
+            msg = f"--dtype {spelling} doesn't say for which symbol or port"
+            raise UsageError(msg, where=str(op.where), because=allowed, help=f"--dtype {example}")
         wanted[name] = dtype
-    combos = op.dtype_combos()
     for name in wanted:
         if not any(name in combo.symbols or name in combo.ports for combo in combos):
             msg = f"{op.type} has no dtype symbol or port {name}"
@@ -153,9 +167,8 @@ def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
     for combo in combos:
         if all({**combo.ports, **combo.symbols}[name] == dtype for name, dtype in wanted.items()):
             return combo
-    allowed = "; ".join(", ".join(f"{name}={dtype.name}" for name, dtype in (combo.symbols or combo.ports).items()) for combo in combos)
     msg = f"{op.type} doesn't take {', '.join(f'{name}={dtype.name}' for name, dtype in wanted.items())}"
-    raise UsageError(msg, where=str(op.where), because=f"the spec allows {allowed}")
+    raise UsageError(msg, where=str(op.where), because=allowed)
 
 
 def _write_cases(plan: Plan, folder: Path) -> tuple[Path, ...]:
@@ -166,12 +179,11 @@ def _write_cases(plan: Plan, folder: Path) -> tuple[Path, ...]:
     return tuple(writer.write(op.stem, attrs.evolve(case, op=op.type)) for op in plan.ops)
 
 
-def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: SessionCase) -> tuple[Source, ...] | str:
-    """Gives the sources, or why there are none."""
+def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: SessionCase) -> Breakdown | str:
+    """Gives the breakdown, or why there is none."""
 
-    # Means, not medians: the records' sums are over all timed runs, and the sources must add up to the difference.
-    def average(case: SessionCase) -> float:
-        return statistics.fmean(case.samples_us) / session.iters
+    def averages(case: SessionCase) -> list[float]:
+        return [sample / session.iters for sample in case.samples_us]
 
     try:
         tasks = read_records(records)
@@ -179,5 +191,5 @@ def _analysis(records: Path, session: SessionReport, op: SessionCase, baseline: 
         return f"the task records can't be read: {error}"
     if not tasks:
         return "the runtime recorded no task: nothing was launched, or it is no host simulator"
-    found = attribute(tasks, op.timed, baseline.timed, op_avg_us=average(op), baseline_avg_us=average(baseline))
+    found = attribute(tasks, op.timed, baseline.timed, op_us=averages(op), baseline_us=averages(baseline))
     return "some timed runs have no task records" if found is None else found

@@ -3,7 +3,8 @@
 JSON (schema 1): ``device`` {kind, name, threads}, ``shape``, ``dtype``, ``iters``, ``warmup``, ``repeats``, ``cases`` [{op, refresh,
 total_us, avg_us, samples_us, precision}], ``speedup`` {median, min, max} or null for a single op, ``analysis`` [{source, count, us, share}]
 or null where no record exists. Times are microseconds; ``total_us`` and ``avg_us`` are medians over the repeats, ``samples_us`` the total
-of each repeat. A wrong result isn't timed: then ``samples_us`` is empty and the medians are null.
+of each repeat. The ``us`` of the sources add up to the difference of the two ``avg_us``; each ``share`` is null where that difference is
+within the noise. A wrong result isn't timed: then ``samples_us`` is empty and the medians are null.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from opkit.run.breakdown import Source
+    from opkit.run.breakdown import Breakdown
     from opkit.run.machine import Machine
     from opkit.run.session import Check, SessionCase
     from opkit.run.statistics import Speedup
@@ -33,7 +34,7 @@ class BenchReport:
     repeats: int
     cases: tuple[SessionCase, ...]
     speedup: Speedup | None
-    analysis: tuple[Source, ...] | str
+    analysis: Breakdown | str
     """Why there is none where it is a text."""
 
     @property
@@ -53,7 +54,7 @@ class BenchReport:
             "repeats": self.repeats,
             "cases": [self._case_json(case) for case in self.cases],
             "speedup": None if self.speedup is None else attrs.asdict(self.speedup),
-            "analysis": None if isinstance(self.analysis, str) else [attrs.asdict(source) for source in self.analysis],
+            "analysis": None if isinstance(self.analysis, str) else [attrs.asdict(source) for source in self.analysis.sources],
         }
 
     def _case_json(self, case: SessionCase) -> dict[str, Any]:
@@ -79,18 +80,21 @@ class BenchReport:
         return head, rows
 
     def sources(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Gives the head and the rows of the analysis table; without records it has no rows."""
-        head = ("source", "count per run", "us per run", "share")
+        """Gives the head and the rows of the analysis table, without a column of shares where none are told; without records it has no
+        rows.
+        """
+        sources = () if isinstance(self.analysis, str) else self.analysis.sources
+        has_shares = all(source.share is not None for source in sources)
         rows: list[tuple[str, ...]] = [
             (
                 source.source,
                 "" if source.count is None else f"{source.count:g}",
                 f"{source.us:.1f}",
-                "" if source.share is None else f"{source.share:.1%}",
+                *(f"{share:.1%}" for share in [source.share] if share is not None),
             )
-            for source in (() if isinstance(self.analysis, str) else self.analysis)
+            for source in sources
         ]
-        return head, rows
+        return ("source", "count per run", "us per run", *(["share"] if has_shares else [])), rows
 
 
 def check_json(check: Check) -> dict[str, Any]:

@@ -7,6 +7,7 @@ reads it.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,9 +19,9 @@ from opkit.run.breakdown import TimedRuns
 from opkit.run.case import shape_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["Check", "Listener", "Mismatch", "SessionCase", "SessionReport", "SessionRequest", "run_session"]
+__all__ = ["Check", "Listener", "Mismatch", "SessionCase", "SessionReport", "SessionRequest", "is_told", "run_session"]
 
 # What the generated programs say: the kernel loader before the log of a kernel that didn't compile, and session_run of a device that isn't
 # there.
@@ -28,6 +29,8 @@ _RTC_MARK = "does not compile"
 _NO_DEVICE_MARK = "there is no device"
 _USAGE_EXIT = 2
 _SHOWN_LINES = 8
+# What the simulator and the generated programs put before a message.
+_ORIGIN = re.compile(r"^(opkit simulator|\[[A-Z]+\] \S+:\d+): ")
 
 
 @attrs.frozen(kw_only=True)
@@ -139,6 +142,14 @@ def run_session(request: SessionRequest, environment: Mapping[str, str], listene
     raise _failure(ended)
 
 
+def is_told(line: str, told: Collection[str]) -> bool:
+    """Whether one of the lines ``told`` says what ``line`` says, or that says nothing. A runtime prints what it finds in a kernel, and the
+    program whose call fails for it prints that again, with the call before it.
+    """
+    message = _ORIGIN.sub("", line).strip()
+    return not message or any(message in other or (other.strip() and other.strip() in line) for other in told)
+
+
 class _CompileWatch:
     """Ends the program at the first kernel that doesn't compile: each further case would only compile it again."""
 
@@ -207,7 +218,10 @@ def _check(fields: Mapping[str, Any]) -> Check:
 
 def _failure(ended: process.Finished) -> OpkitError:
     program = Path(ended.argv[0]).name
-    lines = [line for line in ended.stderr.splitlines() if line.strip()]
+    lines: list[str] = []
+    for line in reversed(ended.stderr.splitlines()):
+        if not is_told(line, lines):
+            lines.insert(0, line)
     because = "\n".join(lines[-_SHOWN_LINES:]) or f"it printed nothing and exited with {ended.shell_exit}"
     if any(_NO_DEVICE_MARK in line for line in lines):
         return DeviceError("no such device", because=because)

@@ -52,8 +52,10 @@ def test_the_figures_the_checks_and_the_analysis_are_printed(sample: Path, tmp_p
     assert any(line.startswith(f"on: host simulator, {os.uname().machine}, {threads} thread") for line in lines)
     assert "a device differs, the vendor's sample shows about 1.17x" in done.stdout
     table = lines[lines.index("Where the extra time goes, mean per run:") :]
-    # On a busy machine the baseline of so small a run can be the quicker one; then there is no extra time to share.
-    share = r"( +-?[\d.]+%)?"
+    # On a busy machine the baseline of so small a run can be the quicker one; then there is no extra time to share, and a sentence says so.
+    has_shares = table[1].endswith("share")
+    assert has_shares or table[5].startswith("no shares: "), table
+    share = r" +-?[\d.]+%" if has_shares else ""
     assert re.fullmatch(r"MEMCPY_ASYNC +3 +[\d.]+" + share, table[2]), table
     assert re.fullmatch(r"Identity scheduling +3 +[\d.]+" + share, table[3]), table
     assert re.fullmatch(r"unattributed +-?[\d.]+" + share, table[4]), table
@@ -74,15 +76,9 @@ def test_the_json_is_all_of_stdout_and_its_sources_add_up(sample: Path) -> None:
         assert {check["set"] for check in case["precision"]} == {0, 1}
         assert all(check["passed"] for check in case["precision"])
     assert report["speedup"]["min"] <= report["speedup"]["median"] <= report["speedup"]["max"]
-    extra = sum(copied["samples_us"]) / 40 - sum(refreshed["samples_us"]) / 40
+    extra = copied["avg_us"] - refreshed["avg_us"]
     assert sum(source["us"] for source in report["analysis"]) == pytest.approx(extra)
     assert [source["count"] for source in report["analysis"]] == [3, 3, None]
-
-
-def test_an_empty_tensor_is_measured_and_right(sample: Path) -> None:
-    report = opkit_json("bench", sample, "--shape", "x=0", "--iters", "3", "--repeat", "1")
-    assert report["shape"] == [0]
-    assert all(check["passed"] for case in report["cases"] for check in case["precision"])
 
 
 def test_an_absent_device_is_a_fault_of_the_machine(sample: Path) -> None:
@@ -175,7 +171,9 @@ def test_an_end_from_outside_ends_the_session_program_and_leaves_nothing(sample:
         (["--shape", "x=4,a"], "x=4096,4096"),
         (["--shape", "w=4"], "no input w"),
         (["--shape", "x=4", "--shape", "y=5"], "can't take [5] as input 'y'"),
-        (["--dtype", "T"], "T=float16"),
+        (["--shape", "x=0"], "an empty tensor launches no kernel, so there is nothing to compare"),
+        (["--dtype", "T="], "T=float16"),
+        (["--dtype", "float16"], "help: --dtype T=float32"),
         (["--dtype", "T=int8"], "doesn't take T=int8"),
         (["--iters", "0"], "--iters"),
     ],
@@ -214,6 +212,7 @@ def test_a_kernel_that_reads_past_its_tensor_exits_4_and_shows_what_the_simulato
     with edited(sample / "kernels" / "add_custom.asc", tail, "rest < 0 ? 0U : kTile"):
         done = opkit("bench", sample, "--shape", "x=1000", "--iters", "3", exit_code=4)
     error = done.stderr[done.stderr.index("error[OPK0404]") :]
+    assert done.stderr.count("error [GM-OOB]") == 1, done.stderr
     assert "GM-OOB" in error
     assert re.search(r"add_custom\.asc:\d+", error), error
 

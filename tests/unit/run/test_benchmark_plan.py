@@ -65,7 +65,14 @@ def test_a_package_may_measure_one_op_alone(package_of: Load) -> None:
     [
         (BenchRequest(shapes={"w": (4,)}), ["no input w", "x, y"]),
         (BenchRequest(shapes={"x": (4,), "y": (5,)}), ["can't take [5] as input 'y'"]),
-        (BenchRequest(dtypes={"T": "float23"}), ["no such dtype: float23"]),
+        (BenchRequest(dtypes={"T": "float23"}), ["no such dtype: float23", "T=float32; T=float16"]),
+        (
+            BenchRequest(dtypes={"": "fp16"}),
+            ["--dtype fp16 doesn't say for which symbol or port", "T=float32; T=float16", "--dtype T=float16"],
+        ),
+        (BenchRequest(dtypes={"": "int32"}), ["--dtype int32 doesn't say", "T=float32; T=float16", "--dtype T=float32"]),
+        (BenchRequest(shapes={"x": (0,)}), ["has nothing to compute", "z is [0]: an empty tensor launches no kernel"]),
+        (BenchRequest(shapes={"x": (4, 0, 7)}), ["z is [4, 0, 7]"]),
         (BenchRequest(dtypes={"U": "float32"}), ["no dtype symbol or port U", "T, x, y, z"]),
         (BenchRequest(dtypes={"T": "int32"}), ["doesn't take T=int32", "T=float32; T=float16"]),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opkit.run.benchmark import _analysis
-from opkit.run.breakdown import Source, TimedRuns, attribute
+from opkit.run.breakdown import Breakdown, Source, TimedRuns, attribute
 from opkit.run.records import RecordError, TaskRecord, read_records
 from opkit.run.session import SessionCase, SessionReport
 
@@ -43,10 +43,16 @@ def spans(graph: int, *pairs: tuple[int, int]) -> TimedRuns:
     return TimedRuns(graph_id=graph, spans=pairs)
 
 
+def broken_down(records: list[TaskRecord], op: TimedRuns, baseline: TimedRuns, op_us: list[float], baseline_us: list[float]) -> Breakdown:
+    breakdown = attribute(records, op, baseline, op_us=op_us, baseline_us=baseline_us)
+    assert breakdown is not None
+    return breakdown
+
+
 def analysed(records: list[TaskRecord], op: TimedRuns, baseline: TimedRuns, op_avg: float, baseline_avg: float) -> dict[str, Source]:
-    sources = attribute(records, op, baseline, op_avg_us=op_avg, baseline_avg_us=baseline_avg)
-    assert sources is not None
-    return {source.source: source for source in sources}
+    """With every repeat as fast as the others."""
+    breakdown = broken_down(records, op, baseline, [op_avg] * len(op.spans), [baseline_avg] * len(baseline.spans))
+    return {source.source: source for source in breakdown.sources}
 
 
 def test_copies_gaps_and_the_rest_add_up_to_the_extra_time() -> None:
@@ -70,9 +76,42 @@ def test_what_no_record_explains_may_be_negative_and_is_shown_so() -> None:
     assert sources["unattributed"].share == pytest.approx(-20 / 90)
 
 
-def test_a_baseline_that_is_not_slower_has_no_shares() -> None:
-    sources = analysed(sample(), spans(REFRESHED, (0, 4)), spans(COPIED, (0, 4)), 300.0, 240.0)
-    assert {source.share for source in sources.values()} == {None}
+def test_the_sources_are_of_the_repeat_that_the_perf_lines_print() -> None:
+    records = [record for record in sample(3) if record.graph_id == REFRESHED]
+    # Three repeats of one run: copies of 10, 500 and 40 us; the slowest is no repeat that the median shows.
+    for run, copied in enumerate((10, 500, 40)):
+        records += run_of(COPIED, run, ("MEMCPY_ASYNC", 0, copied), ("KERNEL", copied + 1, copied + 101))
+    three = ((0, 1), (1, 1), (2, 1))
+    breakdown = broken_down(records, spans(REFRESHED, *three), spans(COPIED, *three), [110.0, 112.0, 111.0], [122.0, 640.0, 153.0])
+    assert [source.us for source in breakdown.sources] == [40, 1, 1]
+    assert sum(source.share or 0 for source in breakdown.sources) == pytest.approx(1)
+
+
+def test_of_an_even_number_of_repeats_the_two_in_the_middle_are_meant() -> None:
+    records = list(run_of(REFRESHED, 0, ("KERNEL", 0, 10)))
+    for run, copied in enumerate((10, 500, 40, 20)):
+        records += run_of(COPIED, run, ("MEMCPY_ASYNC", 0, copied))
+    four = spans(COPIED, (0, 1), (1, 1), (2, 1), (3, 1))
+    breakdown = broken_down(records, spans(REFRESHED, (0, 1)), four, [10.0], [20.0, 510.0, 50.0, 30.0])
+    assert [source.us for source in breakdown.sources] == [30, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("op_us", "baseline_us", "words"),
+    [
+        ([300.0, 300.0], [240.0, 240.0], "the baseline isn't slower"),
+        ([100.0, 190.0], [180.0, 240.0], "within the noise"),
+        # The copies and the gaps take 110 us.
+        ([110.0, 110.0], [150.0, 150.0], "larger than the difference itself"),
+    ],
+)
+def test_a_difference_that_is_none_has_no_shares_and_a_sentence_why(op_us: list[float], baseline_us: list[float], words: str) -> None:
+    two = ((0, 2), (2, 2))
+    breakdown = broken_down(sample(), spans(REFRESHED, *two), spans(COPIED, *two), op_us, baseline_us)
+    assert {source.share for source in breakdown.sources} == {None}
+    assert words in (breakdown.why_no_share or "")
+    # The times are as they are.
+    assert breakdown.sources[0].us == 100
 
 
 def test_warm_up_runs_are_left_out_by_their_index() -> None:
@@ -92,7 +131,7 @@ def test_tasks_of_two_streams_are_not_neighbours() -> None:
 
 @pytest.mark.parametrize("op", [spans(REFRESHED, (0, 5)), spans(7, (0, 1)), spans(REFRESHED)])
 def test_a_timed_run_without_records_means_no_analysis(op: TimedRuns) -> None:
-    assert attribute(sample(), op, spans(COPIED, (0, 4)), op_avg_us=1.0, baseline_avg_us=2.0) is None
+    assert attribute(sample(), op, spans(COPIED, (0, 4)), op_us=[1.0] * len(op.spans), baseline_us=[2.0]) is None
 
 
 def test_records_are_read_as_the_runtime_writes_them(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from opkit.errors import CompileError, DeviceError, OpkitError, SessionError, UsageError
-from opkit.run.session import SessionRequest, read_report, run_session
+from opkit.run.session import SessionRequest, is_told, read_report, run_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,6 +147,32 @@ def test_each_ending_without_a_report_is_its_own_error(tmp_path: Path, body: str
         ran(tmp_path, body)
     assert caught.value.exit_code == code
     assert words in caught.value.render()
+
+
+FINDING = "kernel add (node add_0), block 3, add.asc:12: error [GM-OOB] DataCopy: reads 4 bytes past 'x'"
+
+
+def test_what_a_failed_call_repeats_is_told_once(tmp_path: Path) -> None:
+    body = (
+        f"""echo "opkit simulator: {FINDING}" >&2; echo "[ERROR] main.cc:9: aclrtSynchronizeStream: error 507035: {FINDING}" >&2; exit 4"""
+    )
+    with pytest.raises(SessionError) as caught:
+        ran(tmp_path, body)
+    assert caught.value.because == f"[ERROR] main.cc:9: aclrtSynchronizeStream: error 507035: {FINDING}"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (f"opkit simulator: {FINDING}", True),
+        (f"[ERROR] /p/main.cc:9: /p/build/0001-add: aclrtSynchronizeStream: error 507035: {FINDING}", True),
+        ("opkit simulator: kernel add, block 0, add.asc:12: warning [UB-ALIGN] DataCopy: 2 bytes", False),
+        ("[ERROR] GE: GEFinalize failed", False),
+        ("", True),
+    ],
+)
+def test_a_line_that_a_case_s_error_holds_is_told(line: str, told: bool) -> None:
+    assert is_told(line, ["other", f"aclrtSynchronizeStream: error 507035: {FINDING}"]) == told
 
 
 def test_the_first_kernel_that_does_not_compile_ends_the_program_and_shows_the_compilers_lines_once(tmp_path: Path) -> None:
