@@ -14,9 +14,10 @@ from pathlib import Path
 
 from opkit import resources
 from opkit.codegen import NewProject, render, render_project
-from opkit.errors import FolderNotEmptyError, UsageError
+from opkit.errors import FolderNotEmptyError, SpecErrors, UsageError
 from opkit.files import guard_writing, make_folders
 from opkit.spec import find_dtype, load_package
+from opkit.spec.problems import Rule
 
 __all__ = ["create_project", "kernels_offered", "op_type_of"]
 
@@ -40,8 +41,7 @@ def op_type_of(name: str) -> str:
 def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
     """Gives the files that now lie in ``folder``, relative and sorted.
 
-    Raises UsageError for a name, dtype or kernel that can't be, and FolderNotEmptyError, both before anything is written; SpecErrors for
-    what the spec's own rules refuse, with nothing left behind.
+    Raises UsageError for a name, op type, dtype or kernel that can't be, and FolderNotEmptyError; either leaves nothing behind.
     """
     _check(project)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -110,4 +110,13 @@ def _fill(staged: Path, project: NewProject) -> None:
     kernel = staged / "kernels" / project.kernel
     kernel.parent.mkdir(exist_ok=True)
     shutil.copyfile(resources.kernels() / project.kernel, kernel)
-    render(load_package(staged / "ops.py")).write(staged)
+    try:
+        package = load_package(staged / "ops.py")
+    except SpecErrors as refused:
+        # The template is right, and its ops.py gone in a moment: what is wrong are the names that were put into it.
+        error = refused.errors[0]
+        is_name = error.number == Rule.PACKAGE_NAME.number
+        where = f"NAME {project.name}" if is_name else f"--op {project.op_type}"
+        advice = f"opkit new {project.name}_ops" if is_name else error.help
+        raise UsageError(error.message, where=where, because=error.because, help=advice) from refused
+    render(package).write(staged)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from opkit.deliverable import MANIFEST, OppRoot, mode_of, require_free, require_own
 from opkit.errors import DeliverableError, UsageError
-from opkit.files import copy_whole, guard_writing, make_folders, remove_empty_folders
+from opkit.files import copy_whole, digest_of, guard_writing, make_folders, remove_empty_folders
 
 __all__ = ["install"]
 
@@ -34,9 +34,11 @@ def install(source: OppRoot, prefix: Path) -> OppRoot:
         raise DeliverableError(msg, because="; ".join(violations), help="opkit build --force")
     paths = [file.path for file in source.manifest.files]
     previous = require_own(target, source.manifest.package, option=_OPTION)
-    if previous is None:
-        require_free(target, paths, option=_OPTION)
-    stale = {file.path for file in previous or ()} - {*paths}
+    owned = {file.path for file in previous or ()}
+    # A file that is the new one already may be all that a killed installation left; one of another content is somebody's.
+    added = [file for file in source.manifest.files if file.path not in owned]
+    require_free(target, [file.path for file in added if not _is_same(target / file.path, file.sha256)], option=_OPTION)
+    stale = owned - {*paths}
     stage = target / f".opkit-install.{os.getpid()}"
     made: list[Path] = []
     is_done = False
@@ -56,6 +58,10 @@ def install(source: OppRoot, prefix: Path) -> OppRoot:
         for path in stale:
             remove_empty_folders((target / path).parent, upto=target)
     return OppRoot(path=target, manifest=source.manifest)
+
+
+def _is_same(path: Path, sha256: str) -> bool:
+    return path.is_file() and not path.is_symlink() and digest_of(path) == sha256
 
 
 def _stage(source: OppRoot, stage: Path) -> None:

@@ -85,13 +85,17 @@ def find_ninja(environ: Mapping[str, str]) -> Tool:
 
 
 def _binaries(name: str, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    passed_over = ""
     for path in _all_on_path(name, environ):
-        if not _is_python_script(path):
-            yield path, "found on PATH"
+        if _is_python_script(path):
+            # Whoever types the name gets this one, and wonders.
+            passed_over = passed_over or f", past the Python launcher {path}"
+        else:
+            yield path, f"found on PATH{passed_over}"
     for folder in _wheel_folders(name):
         path = folder / name
         if os.access(path, os.X_OK) and not _is_python_script(path):
-            yield path, f"from the {name} wheel"
+            yield path, f"from the {name} wheel{passed_over}"
 
 
 def _wheel_folders(name: str) -> list[Path]:

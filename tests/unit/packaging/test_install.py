@@ -104,6 +104,32 @@ def test_files_of_nobody_in_the_way_are_refused_and_kept(source: OppRoot, tmp_pa
     assert _tree(tmp_path / "prefix") == {_LIBRARY: "someone's"}
 
 
+def test_a_new_build_overwrites_no_file_of_nobody_either(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(_opp_root(tmp_path / "older", {_LIBRARY: "library"}), prefix)
+    (prefix / _KERNEL).write_text("someone's")
+    before = _tree(prefix)
+    with pytest.raises(UsageError, match="didn't put there") as caught:
+        install(source, prefix)
+    assert caught.value.because == _KERNEL
+    assert _tree(prefix) == before
+
+
+def test_a_prefix_that_holds_other_things_is_taken(source: OppRoot, tmp_path: Path) -> None:
+    (tmp_path / "prefix" / "include").mkdir(parents=True)
+    (tmp_path / "prefix" / "include" / "mine.h").write_text("mine")
+    install(source, tmp_path / "prefix")
+    assert _tree(tmp_path / "prefix") == {**_tree(source.path), "include/mine.h": "mine"}
+
+
+def test_what_a_killed_installation_left_is_taken_over(source: OppRoot, tmp_path: Path) -> None:
+    # The manifest is the last to come: without it the files are nobody's.
+    installed = install(source, tmp_path / "prefix")
+    (installed.path / MANIFEST).unlink()
+    (installed.path / _KERNEL).unlink()
+    assert install(source, installed.path).manifest.violations(installed.path) == []
+
+
 def test_a_path_list_is_no_prefix(source: OppRoot, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="isn't one folder"):
         install(source, Path(f"{tmp_path}/a:{tmp_path}/b"))

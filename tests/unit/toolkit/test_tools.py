@@ -85,6 +85,19 @@ def test_without_a_system_cmake_and_ninja_the_wheels_binaries_are_taken_past_the
         assert tool.reason.endswith("wheel")
 
 
+def test_a_launcher_that_is_passed_over_is_named(tmp_path: Path, make_program: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_program(tmp_path / "wheel" / "cmake", _CMAKE.format("4.0.0"))
+    monkeypatch.setattr(tools, "_wheel_folders", lambda _: [tmp_path / "wheel"])
+    launcher = make_program(tmp_path / "first" / "cmake", f"#!{sys.executable}\n")
+    make_program(tmp_path / "second" / "cmake", f"#!{sys.executable}\n")
+    assert (
+        find_cmake({"PATH": f"{tmp_path}/first:{tmp_path}/second"}).reason == f"from the cmake wheel, past the Python launcher {launcher}"
+    )
+    system = make_program(tmp_path / "third" / "cmake", _CMAKE.format("3.31.6"))
+    tool = find_cmake({"PATH": f"{tmp_path}/first:{tmp_path}/third"})
+    assert (tool.path, tool.reason) == (system, f"found on PATH, past the Python launcher {launcher}")
+
+
 @pytest.mark.usefixtures("_no_wheels")
 def test_a_python_shim_on_the_path_is_not_the_tool(tmp_path: Path, make_program: Make) -> None:
     make_program(tmp_path / "ninja", f"#!{sys.executable}\nprint('1.11.1')\n")
