@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 import attrs
 
+from opkit.codegen.dtype_rows import RowContext, dtype_rows, dtype_table
 from opkit.codegen.expressions import ArgStatements, BlockStatements
 from opkit.codegen.literals import cmake_string, cpp_bool, cpp_float, cpp_int, cpp_string
+from opkit.codegen.proto import proto_lines
 from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules
 from opkit.layout import include_folder, library_folder
 from opkit.spec import DTYPES, MAX_BLOCKS, Attr, AttrType, DType, Input, Kernel, KernelParam, Op, Output, Package, Refresh
@@ -32,15 +34,6 @@ class AttrContext:
     kind: str
     value: str
     is_required: bool
-
-
-@attrs.frozen(kw_only=True)
-class RowContext:
-    """One dtype combination: GE enumerators by port, and the lines before the kernel's source as literals."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    prologue: tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -162,7 +155,7 @@ def context_of(package: Package) -> PackageContext:
         header_guard=re.sub(r"[^A-Z0-9]", "_", package.stem.upper()),
         dtypes=tuple(DTYPES.values()),
         max_blocks=MAX_BLOCKS,
-        protos=tuple(ProtoContext(type=op.type, lines=tuple(_proto_lines(op))) for op in package.ops),
+        protos=tuple(ProtoContext(type=op.type, lines=tuple(proto_lines(op))) for op in package.ops),
         kernels=_kernels(package, structs),
         kernel_files=tuple(
             KernelFileContext(relative=cmake_string(relative)[1:-1], installed=cmake_string(name)[1:-1])
@@ -206,8 +199,8 @@ def _body(ops: Sequence[Op], installed: dict[str, str], structs: dict[tuple[str,
         inputs=tuple(_port(port) for port in op.inputs),
         outputs=tuple(_port(port) for port in op.outputs),
         attrs=tuple(_attr(attr, attr.default) for attr in op.attrs),
-        dtype_table=tuple(_dtype_table(op)),
-        rows=tuple(_rows(op, installed[kernel.relative])),
+        dtype_table=tuple(dtype_table(op)),
+        rows=tuple(dtype_rows(op, installed[kernel.relative])),
         infer_parameters=shapes.parameters,
         bindings=shapes.bindings,
         input_rules=shapes.inputs,
@@ -276,29 +269,6 @@ def _attr_value(kind: AttrType, value: float | bool | str | None) -> str:
             return f"std::string({cpp_string(str(value or ''))})"
 
 
-def _dtype_table(op: Op) -> Iterable[str]:
-    """Literals that the compiler joins: the ports, then each combination."""
-
-    def row(texts: Mapping[str, str]) -> str:
-        return f"({', '.join(texts[port.name] for port in op.inputs)} -> {', '.join(texts[port.name] for port in op.outputs)})"
-
-    yield cpp_string(row({port.name: port.name for port in op.ports}) + ":")
-    for combo in op.dtype_combos():
-        yield cpp_string(" " + row({name: dtype.name for name, dtype in combo.ports.items()}))
-
-
-def _rows(op: Op, installed: str) -> Iterable[RowContext]:
-    defines = [f"#define {name} {value}\n" for name, value in op.kernel.defines.items()]
-    for combo in op.dtype_combos():
-        dtypes = [f"#define DTYPE_{port.name.upper()} {combo.ports[port.name].kernel_type}\n" for port in op.ports]
-        line = f"#line 1 {cpp_string(installed)}\n"
-        yield RowContext(
-            inputs=tuple(combo.ports[port.name].ge_enum for port in op.inputs),
-            outputs=tuple(combo.ports[port.name].ge_enum for port in op.outputs),
-            prologue=tuple(cpp_string(text) for text in (*dtypes, *defines, line)),
-        )
-
-
 def _installed_names(package: Package) -> dict[str, str]:
     """The name beside the library of each kernel file: its own, or its path with `_` where two files have the same name."""
     relatives = list(dict.fromkeys(op.kernel.relative for op in package.ops))
@@ -343,39 +313,6 @@ def _member(param: KernelParam) -> MemberContext:
         align = "alignas(4) " if param.bytes < param.alignment else ""
         declaration = f"{align}{param.scalar.value} {param.name}"
     return MemberContext(name=param.name, declaration=declaration, offset=param.offset)
-
-
-def _proto_lines(op: Op) -> Iterable[str]:
-    def dtype(port: Input | Output) -> str:
-        return f'"{port.symbol}"' if port.symbol else _tensor_type(port.dtypes)
-
-    for input_ in op.inputs:
-        yield f".INPUT({input_.name}, {dtype(input_)})"
-    for output in op.outputs:
-        yield f".OUTPUT({output.name}, {dtype(output)})"
-    for attr in op.attrs:
-        if attr.default is None:
-            yield f".REQUIRED_ATTR({attr.name}, {attr.type.ge_name})"
-        else:
-            yield f".ATTR({attr.name}, {attr.type.ge_name}, {_proto_default(attr.type, attr.default)})"
-    for symbol, dtypes in op.dtypes.items():
-        yield f".DATATYPE({symbol}, {_tensor_type(dtypes)})"
-
-
-def _tensor_type(dtypes: Sequence[DType]) -> str:
-    return f"TensorType({{{', '.join(dict.fromkeys(dtype.ge_enum for dtype in dtypes))}}})"
-
-
-def _proto_default(kind: AttrType, value: float | bool | str) -> str:
-    match kind:
-        case AttrType.INT:
-            return cpp_int(int(value))
-        case AttrType.FLOAT:
-            return cpp_float(float(value))
-        case AttrType.BOOL:
-            return cpp_bool(bool(value))
-        case AttrType.STR:
-            return cpp_string(str(value))
 
 
 def _benchmark(package: Package) -> BenchmarkContext | None:

@@ -74,7 +74,7 @@ def _binding(name: Named) -> str:
 def _input_rules(index: int, port: Input) -> Iterable[InputRule]:
     if port.shape is None:
         return
-    local = f"{port.name}_rule"
+    local = f"rule_{port.name}"
     items = port.shape.items
     fixed = sum(not isinstance(item, DimGroup) for item in items)
     conditions = []

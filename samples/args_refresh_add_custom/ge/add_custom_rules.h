@@ -42,16 +42,16 @@ struct AddRefreshOpRules {
   static bool InferShapes(const Node &node, InputShapes inputs, OutputShapes outputs) {
     gert::Shape group{kUnknownRank};
     // x: [...]
-    const RuledShape x_rule(node, "x", "...", *inputs[0]);
-    if (x_rule.IsRankKnown()) {
-      if (!x_rule.MatchGroup(0, x_rule.Rank(), group)) {
+    const RuledShape rule_x(node, "x", "...", *inputs[0]);
+    if (rule_x.IsRankKnown()) {
+      if (!rule_x.MatchGroup(0, rule_x.Rank(), group)) {
         return false;
       }
     }
     // y: [...]
-    const RuledShape y_rule(node, "y", "...", *inputs[1]);
-    if (y_rule.IsRankKnown()) {
-      if (!y_rule.MatchGroup(0, y_rule.Rank(), group)) {
+    const RuledShape rule_y(node, "y", "...", *inputs[1]);
+    if (rule_y.IsRankKnown()) {
+      if (!rule_y.MatchGroup(0, rule_y.Rank(), group)) {
         return false;
       }
     }

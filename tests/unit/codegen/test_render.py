@@ -75,6 +75,17 @@ def test_the_varied_package_renders_to_these_ops(varied: Package, snapshot: Snap
         assert rendered[path] == snapshot(name=path)
 
 
+def test_a_port_s_rule_and_a_dim_or_group_of_any_name_are_different_variables(tmp_path: Path) -> None:
+    for port, shape in (("group", "*rule"), ("rule_x", "*x"), ("dim_n", "n_rule *dim_n"), ("x", "rule_x *y")):
+        folder = tmp_path / port
+        shutil.copytree(SAMPLE / "kernels", folder / "kernels")
+        text = (SAMPLE / "ops.py").read_text().replace('"x"', f'"{port}"').replace("x, y: x + y", f"{port}, y: {port} + y")
+        (folder / "ops.py").write_text(text.replace(f'Input("{port}", "T", shape="...")', f'Input("{port}", "T", shape="{shape}")'))
+        rules = texts(render(load_package(folder / "ops.py")))["ge/add_custom_rules.h"]
+        locals_ = re.findall(r"(?:int64_t|gert::Shape|const RuledShape) (\w+)[ ({]", rules.split("static bool InferShapes")[1])
+        assert len(locals_) == len(set(locals_)) > 1, rules
+
+
 def test_only_run_sh_is_executable(sample: Package) -> None:
     assert [file.path for file in render(sample) if file.is_executable] == ["run.sh"]
 

@@ -251,6 +251,13 @@ def test_one_name_for_two_ops_is_a_mistake(folder: SpecFolder, change: str, mess
     assert (error.number, error.message) == ("OPK0212", message)
 
 
+def test_an_op_type_may_not_hide_the_class_that_another_op_is_made_of(folder: SpecFolder) -> None:
+    error = folder.mistake(add_spec().replace("ops=[op]", 'ops=[op, op.replace(type="AddCustomImpl")]'))
+
+    assert (error.number, error.message) == ("OPK0210", "'AddCustomImpl' can't be an op type here")
+    assert (error.because or "").startswith("the generated C++ has a class AddCustomImpl for 'AddCustom', ")
+
+
 @pytest.mark.parametrize(
     ("package", "number", "message"),
     [

@@ -1,0 +1,36 @@
+"""The attrs of an op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from opkit.spec.attr_values import ATTR_TYPES, attr_type_of, attr_value
+from opkit.spec.fields import check_call, shown
+from opkit.spec.model import Attr, AttrDefault
+from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.resolve_names import port_name
+
+if TYPE_CHECKING:
+    from opkit.spec import declare
+
+__all__ = ["resolve_attr"]
+
+
+def resolve_attr(attr: declare.Attr, problems: Problems) -> Attr | None:
+    before = len(problems)
+    check_call(attr, problems, optional={"default"})
+    name = port_name(attr, problems)
+    kind = None
+    if "type" in attr.given:
+        kind = attr_type_of(attr.given["type"])
+        if kind is None:
+            word = attr.given["type"]
+            advice = (did_you_mean(word, ATTR_TYPES) if isinstance(word, str) else None) or f"an attr is {one_of(ATTR_TYPES)}"
+            problems.add(Rule.ATTR_TYPE, f"{shown(word)} is no attr type", attr.where_of("type"), advice=advice)
+    default: AttrDefault | None = None
+    if kind is not None and "default" in attr.given:
+        default, because = attr_value(kind, attr.given["default"])
+        if because:
+            message = f"the default of attr {shown(name)} is {shown(attr.given['default'])}, and its type is {kind.value}"
+            problems.add(Rule.ATTR_DEFAULT, message, attr.where_of("default"), because=because)
+    return Attr(name=name, type=kind, default=default, where=attr.where) if len(problems) == before and kind is not None else None
