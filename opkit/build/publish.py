@@ -51,10 +51,17 @@ def require_output(project: Project, package: str) -> None:
             require_own(project.output, package, option=_OPTION)
 
 
-def require_unclaimed(project: Project, stage: Path) -> None:
-    """Raises UsageError if a staged file would take the place of one that no readable manifest names."""
-    if not project.has_own_output and not _previous(project.output):
-        require_free(project.output, _staged(stage), option=_OPTION)
+def require_unclaimed(project: Project, stage: Path, *, is_known: bool) -> None:
+    """Raises UsageError if a staged file would take the place of one that no readable manifest names.
+
+    `is_known` is a folder that the last build of this project installed into: without a manifest it holds what that build left when it was
+    interrupted.
+    """
+    if project.has_own_output:
+        return
+    owned = {file.path for file in _previous(project.output)}
+    if owned or not is_known:
+        require_free(project.output, [path for path in _staged(stage) if path not in owned], option=_OPTION)
 
 
 def publish(stage: Path, project: Project, rendered: Rendered, toolkit: Toolkit) -> OppRoot:

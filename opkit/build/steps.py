@@ -208,8 +208,7 @@ class _Run:
                 shutil.rmtree(stage)
         self._driver.install(Path(state.cmake), stage)
         require_output(project, state.rendered.package)
-        if state.output != str(project.output):
-            require_unclaimed(project, stage)
+        require_unclaimed(project, stage, is_known=state.output == str(project.output))
         # Noted first: what an interrupted build leaves there is still this project's.
         self._keep(state._replace(output=str(project.output), installed={}))
         opp_root = publish(stage, project, state.rendered, self._toolkit)

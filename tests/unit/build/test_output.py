@@ -57,6 +57,24 @@ def test_what_an_interrupted_build_left_there_is_its_own(tiny: Tiny, elsewhere: 
     assert tiny.build(elsewhere).opp_root.manifest.violations(elsewhere.output) == []
 
 
+def test_a_file_that_a_build_adds_may_not_take_the_place_of_somebodys(tiny: Tiny, elsewhere: Project) -> None:
+    before = tiny.build(elsewhere).opp_root.manifest
+    somebodys = elsewhere.output / "op_graph/inc/tiny.h"
+    somebodys.parent.mkdir()
+    somebodys.write_text("somebody's")
+    tiny.files["CMakeLists.txt"] = tiny.files["CMakeLists.txt"].replace(
+        "ge/tiny.h DESTINATION op_graph/include", "ge/tiny.h DESTINATION op_graph/inc"
+    )
+    tiny.say("1")
+    for _ in range(2):
+        with pytest.raises(UsageError, match="holds files that opkit didn't put there") as caught:
+            tiny.build(elsewhere)
+        assert caught.value.because == "op_graph/inc/tiny.h"
+    assert somebodys.read_text() == "somebody's"
+    assert Manifest.read(elsewhere.output) == before
+    assert before.violations(elsewhere.output) == []
+
+
 def test_a_package_under_a_new_name_keeps_the_output_of_its_project(tiny: Tiny) -> None:
     tiny.build()
     tiny.name = "renamed"

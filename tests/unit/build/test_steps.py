@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -345,7 +346,7 @@ def test_a_toolkit_that_is_too_old_is_told_before_cmake_runs(tiny: Tiny) -> None
 def test_what_was_never_built_says_how_to_build_it(tiny: Tiny) -> None:
     with pytest.raises(NotBuiltError) as caught:
         find_built(tiny.project)
-    assert caught.value.help == f"opkit build {tiny.root}"
+    assert caught.value.help == f"opkit build {shlex.quote(str(tiny.root))}"
 
 
 def test_a_variant_is_built_in_a_folder_without_ops_py(tiny: Tiny, tmp_path: Path) -> None:
