@@ -186,3 +186,18 @@ def run_session(project: Path, name: str, *arguments: str | Path) -> subprocess.
     """Runs a project's session program with its own output only."""
     env = {"ASCEND_CUSTOM_OPP_PATH": str(project / "output")}
     return shell(project / "build" / f"{name}_session_run", *arguments, env=env)
+
+
+def run_program(project: Path, toolkit: Path, folder: Path, text: str) -> str:
+    """Compiles a program against the generated headers, with the sanitizer for undefined behaviour, and gives what it prints."""
+    source = folder / "program.cpp"
+    source.write_text(text)
+    include = toolkit / "include"
+    includes: list[str | Path] = ["-I", project / "ge", "-isystem", include, "-isystem", include / "graph"]
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    libraries = [f"-L{toolkit / 'lib64'}", f"-Wl,-rpath,{toolkit / 'lib64'}", "-lge_runner", "-lgraph", "-lmetadef", "-lacl_rt"]
+    compiled = subprocess.run(
+        ["g++", *flags, *includes, source, "-o", folder / "program", *libraries], capture_output=True, text=True, check=False
+    )
+    succeed(compiled)
+    return succeed(subprocess.run([folder / "program"], capture_output=True, text=True, check=False)).stdout

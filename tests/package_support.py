@@ -18,9 +18,10 @@ KERNEL = """#include "kernel_operator.h"
 #endif
 extern "C" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint64_t n) {}
 extern "C" __global__ __aicore__ void scaled(GM_ADDR x, GM_ADDR z, uint64_t n, float scale, int64_t axis, bool keep) {}
+extern "C" __global__ __aicore__ void cast_to(GM_ADDR x, GM_ADDR z, uint64_t n) {}
 """
 
-HEAD = """from opkit import Attr, Benchmark, Input, Kernel, Op, Output, Package, ceil_div, max_, min_, numel, dim, cores
+HEAD = """from opkit import *
 import numpy as np
 """
 

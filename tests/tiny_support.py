@@ -60,7 +60,12 @@ class Tiny:
     def load(self, ops_py: Path) -> SimpleNamespace:
         self.loads += 1
         return SimpleNamespace(
-            name=self.name, ops=[SimpleNamespace(type="Tiny")], sources=(ops_py,), kernel_files=(), text=ops_py.read_text()
+            name=self.name,
+            ops=[SimpleNamespace(type="Tiny")],
+            sources=(ops_py,),
+            kernel_files=(),
+            user_headers=(),
+            text=ops_py.read_text(),
         )
 
     def render(self, package: SimpleNamespace) -> FileSet:

@@ -231,7 +231,9 @@ def _rendered(project: Project, package: Package | None) -> tuple[Rendered, bool
     from opkit.spec import load_package
 
     loaded = load_package(project.ops_py) if package is None else package
-    sources = tuple(dict.fromkeys(_name(project, path) for path in (project.ops_py, *loaded.sources, *loaded.kernel_files)))
+    sources = tuple(
+        dict.fromkeys(_name(project, path) for path in (project.ops_py, *loaded.sources, *loaded.kernel_files, *loaded.user_headers))
+    )
     # Before rendering: a file that is saved meanwhile must count as changed at the next build.
     before = _spec_digest(project, sources)
     files = render(loaded)

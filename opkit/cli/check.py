@@ -30,7 +30,8 @@ def command(project: Project) -> None:
     package = load_package(project.ops_py)
     found = drift(project.root, render(package))
     for op in package.ops:
-        console.step("Checked", f"{op.type}: {project.shown(op.kernel.path)}, entry {op.kernel.entry}")
+        for kernel in op.kernels:
+            console.step("Checked", f"{op.type}: {project.shown(kernel.path)}, entry {kernel.entry}")
     if found:
         raise drift_error(found)
     console.document({"package": package.name, "ops": [op.type for op in package.ops]})

@@ -8,13 +8,43 @@ from pathlib import PurePosixPath
 
 import attrs
 
-from opkit.codegen.dtype_rows import RowContext, dtype_rows, dtype_table
-from opkit.codegen.expressions import ArgStatements, BlockStatements
-from opkit.codegen.literals import cmake_string, cpp_bool, cpp_float, cpp_int, cpp_string
+from opkit.codegen.attr_literals import session_type, session_value
+from opkit.codegen.dtype_rows import (
+    ChoiceContext,
+    RowContext,
+    SocContext,
+    dtype_choices,
+    dtype_rows,
+    dtype_table,
+    entry_texts,
+    prologue,
+    soc_rows,
+)
+from opkit.codegen.expressions import ArgStatements, BlockStatements, WorkspaceStatements
+from opkit.codegen.host_structs import HostStructs, include_of
+from opkit.codegen.literals import cmake_string, comment_lines, cpp_int, cpp_string
+from opkit.codegen.ports import PortKinds
 from opkit.codegen.proto import proto_lines
-from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules
+from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules, UserRule
 from opkit.layout import include_folder, library_folder
-from opkit.spec import DTYPES, MAX_BLOCKS, Attr, AttrType, DType, Input, Kernel, KernelParam, Op, Output, Package, Refresh
+from opkit.spec import (
+    DTYPES,
+    MAX_BLOCKS,
+    Attr,
+    AttrDefault,
+    AttrType,
+    CoreType,
+    DType,
+    Input,
+    Kernel,
+    KernelParam,
+    KernelStruct,
+    Op,
+    Output,
+    Package,
+    Refresh,
+    ShapePattern,
+)
 
 __all__ = ["PackageContext", "context_of"]
 
@@ -28,12 +58,19 @@ class PortContext:
 
 @attrs.frozen(kw_only=True)
 class AttrContext:
-    """`default` is a literal of the attr's type; a required attr has the zero of its type there, which nobody reads."""
+    """`value` is an expression of the attr's type; a required attr has the zero of its type there, which nobody reads."""
 
     literal: str
-    kind: str
     value: str
     is_required: bool
+
+
+@attrs.frozen(kw_only=True)
+class AttrKindContext:
+    """An attr type that some op of the package has: its word in a case file, and its C++ type in the session program."""
+
+    word: str
+    c_type: str
 
 
 @attrs.frozen(kw_only=True)
@@ -44,11 +81,20 @@ class MemberContext:
 
 
 @attrs.frozen(kw_only=True)
+class StructContext:
+    """A struct that kernels take by value, and the name of the file that defines it."""
+
+    file_name: str
+    name: str
+    members: tuple[MemberContext, ...]
+    bytes: int
+
+
+@attrs.frozen(kw_only=True)
 class KernelContext:
     """One kernel entry and the struct of its arguments."""
 
-    relative: str
-    signature: str
+    heading: tuple[str, ...]
     struct: str
     members: tuple[MemberContext, ...]
     bytes: int
@@ -69,6 +115,24 @@ class ProtoContext:
 
 
 @attrs.frozen(kw_only=True)
+class LaunchContext:
+    """One of the kernels that an op launches: what the host knows of it, and what it is told."""
+
+    name: str
+    """The class of the one among several; not that of the only one, which is the op's."""
+    struct: str
+    source_file: str
+    entry: tuple[str, ...]
+    """Texts in C++ that are to be joined."""
+    is_named_by_expression: bool
+    is_cube: bool
+    """Whether it runs on cube cores."""
+    prologue: tuple[str, ...]
+    blocks: BlockStatements
+    fill: ArgStatements
+
+
+@attrs.frozen(kw_only=True)
 class BodyContext:
     """What ops have in common that differ in type and refresh only: one struct of rules, one of the rest."""
 
@@ -78,18 +142,21 @@ class BodyContext:
     impl: str
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
+    kinds: PortKinds
     attrs: tuple[AttrContext, ...]
     dtype_table: tuple[str, ...]
     rows: tuple[RowContext, ...]
+    choices: tuple[ChoiceContext, ...]
+    socs: tuple[SocContext, ...]
     infer_parameters: str
+    reads_shape_attrs: bool
     bindings: tuple[str, ...]
     input_rules: tuple[InputRule, ...]
     output_rules: tuple[OutputRule, ...]
-    struct: str
-    source_file: str
-    entry: str
-    blocks: BlockStatements
-    fill: ArgStatements
+    user_rules: tuple[UserRule, ...]
+    launches: tuple[LaunchContext, ...]
+    workspaces: WorkspaceStatements
+    user_headers: tuple[str, ...]
     is_refreshed: bool
 
 
@@ -109,7 +176,12 @@ class BenchmarkContext:
     """The case that session_run builds without `--case`: the ops to compare, the shape of each input, the value of each attr."""
 
     ops: tuple[str, ...]
-    shapes: tuple[tuple[str, str], ...]
+    shapes: tuple[tuple[str, tuple[str, ...]], ...]
+    """The dims of each tensor of an input: of one, of none if it is absent, of all of a list."""
+    counts: tuple[tuple[str, int], ...]
+    """How many tensors a dynamic output has."""
+    mixed: tuple[tuple[str, str], ...]
+    """The dtype that all tensors of a list of any dtypes have here."""
     attrs: tuple[AttrContext, ...]
     iters: int
 
@@ -125,25 +197,39 @@ class PackageContext:
     library_folder: str
     include_folder: str
     dtypes: tuple[DType, ...]
+    """Those that a message can name: what the package uses, and what is everywhere. A toolkit may lack others."""
+    held_dtypes: tuple[DType, ...]
+    """Those of the package that an array can hold."""
     max_blocks: int
     protos: tuple[ProtoContext, ...]
+    structs: tuple[StructContext, ...]
     kernels: tuple[KernelContext, ...]
+    user_includes: tuple[str, ...]
+    """The headers of the user's own functions, as custom_op.cpp includes them."""
     kernel_files: tuple[KernelFileContext, ...]
     bodies: tuple[BodyContext, ...]
     ops: tuple[OpContext, ...]
     helpers: frozenset[str]
     """Names of the optional functions that some op needs; the others aren't rendered."""
-    attr_kinds: frozenset[str]
+    attr_kinds: tuple[AttrKindContext, ...]
+    attr_elements: frozenset[str]
+    """The words of what attrs hold that isn't a list of something else."""
+    has_attr_lists: bool
+    has_dynamic_ports: bool
     benchmark: BenchmarkContext | None
 
 
 def context_of(package: Package) -> PackageContext:
     installed = _installed_names(package)
     structs = _struct_names(package)
-    bodies = _bodies(package, installed, structs)
+    hosts = HostStructs.of(package)
+    has_tuples = any(len(op.kernels) > 1 for op in package.ops)
+    bodies = _bodies(package, _Host(installed=installed, structs=structs, by_value=hosts, has_tuples=has_tuples))
     ops = tuple(_op(op, bodies[_body_key(op)]) for op in package.ops)
     namespace = f"{package.name}_ops"
     distinct = tuple(bodies.values())
+    kinds = [kind for kind in AttrType if any(attr.type is kind for op in package.ops for attr in op.attrs)]
+    used = {dtype for op in package.ops for port in op.ports for dtype in port.dtypes}
     return PackageContext(
         name=package.name,
         namespace=namespace,
@@ -153,10 +239,13 @@ def context_of(package: Package) -> PackageContext:
         library_folder=str(library_folder("${arch}")),
         include_folder=str(include_folder()),
         header_guard=re.sub(r"[^A-Z0-9]", "_", package.stem.upper()),
-        dtypes=tuple(DTYPES.values()),
+        dtypes=tuple(dtype for dtype in DTYPES.values() if dtype.is_everywhere or dtype in used),
+        held_dtypes=tuple(dtype for dtype in DTYPES.values() if dtype in used and dtype.npy is not None),
         max_blocks=MAX_BLOCKS,
         protos=tuple(ProtoContext(type=op.type, lines=tuple(proto_lines(op))) for op in package.ops),
-        kernels=_kernels(package, structs),
+        structs=tuple(_struct(struct, name) for struct, name in hosts.names.items()),
+        kernels=_kernels(package, structs, hosts),
+        user_includes=tuple(dict.fromkeys(include_of(header) for body in distinct for header in body.user_headers)),
         kernel_files=tuple(
             KernelFileContext(relative=cmake_string(relative)[1:-1], installed=cmake_string(name)[1:-1])
             for relative, name in installed.items()
@@ -164,53 +253,97 @@ def context_of(package: Package) -> PackageContext:
         bodies=distinct,
         ops=ops,
         helpers=_helpers(distinct, ops),
-        attr_kinds=frozenset(attr.kind for body in distinct for attr in body.attrs),
+        attr_kinds=tuple(AttrKindContext(word=kind.value, c_type=session_type(kind)) for kind in kinds),
+        has_dynamic_ports=any(port.is_dynamic for op in package.ops for port in op.ports),
+        has_attr_lists=any(kind.element is not None or kind is AttrType.BYTES for kind in kinds),
+        attr_elements=frozenset(_element_of(kind).value for kind in kinds),
         benchmark=_benchmark(package),
     )
 
 
 def _body_key(op: Op) -> object:
-    ports = tuple((port.name, port.dtypes, port.symbol, port.shape) for port in op.ports)
-    kernel = op.kernel
+    ports = tuple((port.name, port.dtypes, port.symbol, port.shape, isinstance(port, Output) and port.dtype_attr) for port in op.ports)
     return (
         len(op.inputs),
         ports,
+        PortKinds.of(op),
+        tuple(op.soc_rows.items()),
         tuple((attr.name, attr.type, attr.default) for attr in op.attrs),
-        (kernel.path, kernel.signature, kernel.args, kernel.blocks, kernel.strides, tuple(kernel.defines.items())),
+        tuple(
+            (
+                kernel.path,
+                kernel.signature,
+                kernel.expression,
+                kernel.core,
+                kernel.args,
+                kernel.blocks,
+                kernel.strides,
+                tuple(kernel.defines.items()),
+            )
+            for kernel in op.kernels
+        ),
     )
 
 
-def _bodies(package: Package, installed: dict[str, str], structs: dict[tuple[str, str], str]) -> dict[object, BodyContext]:
+@attrs.frozen(kw_only=True)
+class _Host:
+    """What all ops of a package share on the host."""
+
+    installed: dict[str, str]
+    structs: dict[tuple[str, str], str]
+    by_value: HostStructs
+    has_tuples: bool
+    """Whether each op has a tuple of arguments, because one has several kernels."""
+
+
+def _bodies(package: Package, host: _Host) -> dict[object, BodyContext]:
     groups: dict[object, list[Op]] = {}
     for op in package.ops:
         groups.setdefault(_body_key(op), []).append(op)
-    return {key: _body(ops, installed, structs) for key, ops in groups.items()}
+    return {key: _body(ops, host) for key, ops in groups.items()}
 
 
-def _body(ops: Sequence[Op], installed: dict[str, str], structs: dict[tuple[str, str], str]) -> BodyContext:
+def _body(ops: Sequence[Op], host: _Host) -> BodyContext:
     op = ops[0]
-    kernel = op.kernel
     shapes = ShapeRules.of(op)
+    launches = tuple(_launch(op, kernel, f"{op.type}Launch{index + 1}", host) for index, kernel in enumerate(op.kernels))
     return BodyContext(
         title=", ".join(each.type for each in ops),
-        summary=tuple(_summary(op)),
+        summary=tuple(line for text in _summary(op) for line in comment_lines(text)),
         rules=f"{op.type}Rules",
         impl=f"{op.type}Impl",
         inputs=tuple(_port(port) for port in op.inputs),
         outputs=tuple(_port(port) for port in op.outputs),
+        kinds=PortKinds.of(op),
         attrs=tuple(_attr(attr, attr.default) for attr in op.attrs),
         dtype_table=tuple(dtype_table(op)),
-        rows=tuple(dtype_rows(op, installed[kernel.relative])),
+        rows=tuple(dtype_rows(op)),
+        choices=tuple(dtype_choices(op)),
+        socs=tuple(soc_rows(op)),
         infer_parameters=shapes.parameters,
+        reads_shape_attrs=shapes.reads_attrs,
         bindings=shapes.bindings,
         input_rules=shapes.inputs,
         output_rules=shapes.outputs,
-        struct=structs[kernel.relative, kernel.entry],
-        source_file=cpp_string(installed[kernel.relative]),
-        entry=cpp_string(kernel.entry),
-        blocks=BlockStatements.of(op),
-        fill=ArgStatements.of(op),
+        user_rules=shapes.user,
+        launches=launches,
+        workspaces=WorkspaceStatements.of(op, has_tuple=host.has_tuples),
+        user_headers=(*(rule.header for rule in shapes.user), *(header for launch in launches for header in launch.fill.user_headers)),
         is_refreshed=any(each.refresh is Refresh.UPDATER for each in ops),
+    )
+
+
+def _launch(op: Op, kernel: Kernel, name: str, host: _Host) -> LaunchContext:
+    return LaunchContext(
+        name=name,
+        struct=host.structs[kernel.relative, kernel.signature.name],
+        source_file=cpp_string(host.installed[kernel.relative]),
+        entry=entry_texts(op, kernel),
+        is_named_by_expression=kernel.expression is not None,
+        is_cube=kernel.core is CoreType.AIC,
+        prologue=tuple(prologue(op, kernel, host.installed[kernel.relative])),
+        blocks=BlockStatements.of(op, kernel),
+        fill=ArgStatements.of(op, kernel, host.by_value),
     )
 
 
@@ -232,46 +365,37 @@ def _summary(op: Op) -> Iterable[str]:
 
     def port(port: Input | Output) -> str:
         dtype = port.symbol or " | ".join(dict.fromkeys(dtype.name for dtype in port.dtypes))
-        return f"{port.name}: {dtype}" + ("" if port.shape is None else f" [{port.shape.text}]")
+        shape = "" if port.shape is None else f"[{port.shape.text}]" if isinstance(port.shape, ShapePattern) else port.shape.text
+        return f"{port.name}: {dtype} {shape}".rstrip()
 
-    kernel = op.kernel
     for input_ in op.inputs:
         yield f"input  {port(input_)}"
     for output in op.outputs:
         yield f"output {port(output)}"
     for attr in op.attrs:
         yield f"attr   {attr.name}: {attr.type.value}"
-    yield f"kernel {kernel.entry} of {kernel.relative}"
-    for arg in kernel.args:
-        yield f"       {arg.param.name} = {arg.value}"
-    yield f"blocks {kernel.blocks}" + (f", at most {MAX_BLOCKS}: the kernel strides over them" if kernel.strides else "")
+    for kernel in op.kernels:
+        yield f"kernel {kernel.entry} of {kernel.relative}"
+        for arg in kernel.args:
+            yield f"       {arg.param.name} = {arg.value}"
+        yield f"blocks {kernel.blocks}" + (f", at most {MAX_BLOCKS}: the kernel strides over them" if kernel.strides else "")
 
 
 def _port(port: Input | Output) -> PortContext:
     return PortContext(literal=cpp_string(port.name), symbol=cpp_string(port.symbol or ""))
 
 
-def _attr(attr: Attr, value: float | bool | str | None) -> AttrContext:
-    return AttrContext(
-        literal=cpp_string(attr.name), kind=attr.type.name.capitalize(), value=_attr_value(attr.type, value), is_required=attr.is_required
-    )
+def _attr(attr: Attr, value: AttrDefault | None) -> AttrContext:
+    return AttrContext(literal=cpp_string(attr.name), value=session_value(attr.type, value), is_required=attr.is_required)
 
 
-def _attr_value(kind: AttrType, value: float | bool | str | None) -> str:
-    match kind:
-        case AttrType.INT:
-            return f"int64_t{{{cpp_int(int(value or 0))}}}"
-        case AttrType.FLOAT:
-            return cpp_float(float(value or 0))
-        case AttrType.BOOL:
-            return cpp_bool(bool(value))
-        case AttrType.STR:
-            return f"std::string({cpp_string(str(value or ''))})"
+def _element_of(kind: AttrType) -> AttrType:
+    return kind if kind.element is None else _element_of(kind.element)
 
 
 def _installed_names(package: Package) -> dict[str, str]:
     """The name beside the library of each kernel file: its own, or its path with `_` where two files have the same name."""
-    relatives = list(dict.fromkeys(op.kernel.relative for op in package.ops))
+    relatives = list(dict.fromkeys(kernel.relative for op in package.ops for kernel in op.kernels))
     names = [PurePosixPath(relative).name for relative in relatives]
     return {
         relative: name if names.count(name) == 1 else relative.replace("/", "_") for relative, name in zip(relatives, names, strict=True)
@@ -280,38 +404,55 @@ def _installed_names(package: Package) -> dict[str, str]:
 
 def _struct_names(package: Package) -> dict[tuple[str, str], str]:
     names: dict[tuple[str, str], str] = {}
-    for op in package.ops:
-        key = (op.kernel.relative, op.kernel.entry)
+    for kernel in (kernel for op in package.ops for kernel in op.kernels):
+        key = (kernel.relative, kernel.signature.name)
         if key not in names:
-            name = "".join(word[:1].upper() + word[1:] for word in op.kernel.entry.split("_")) + "Args"
+            name = "".join(word[:1].upper() + word[1:] for word in re.split(r"_|::", kernel.signature.name)) + "Args"
             taken = set(names.values())
             names[key] = name if name not in taken else next(f"{name}{n}" for n in range(2, len(taken) + 3) if f"{name}{n}" not in taken)
     return names
 
 
-def _kernels(package: Package, structs: dict[tuple[str, str], str]) -> tuple[KernelContext, ...]:
+def _struct(struct: KernelStruct, name: str) -> StructContext:
+    return StructContext(
+        file_name=struct.file.name,
+        name=name,
+        members=tuple(
+            MemberContext(
+                name=field.name,
+                declaration=f"{field.scalar.value} {field.name}" + (f"[{field.length}]" if field.length is not None else ""),
+                offset=field.offset,
+            )
+            for field in struct.fields
+        ),
+        bytes=struct.bytes,
+    )
+
+
+def _kernels(package: Package, structs: dict[tuple[str, str], str], hosts: HostStructs) -> tuple[KernelContext, ...]:
     found: dict[tuple[str, str], Kernel] = {}
-    for op in package.ops:
-        found.setdefault((op.kernel.relative, op.kernel.entry), op.kernel)
+    for kernel in (kernel for op in package.ops for kernel in op.kernels):
+        found.setdefault((kernel.relative, kernel.signature.name), kernel)
     return tuple(
         KernelContext(
-            relative=kernel.relative,
-            signature=str(kernel.signature),
+            heading=tuple(comment_lines(f"{kernel.relative}: {kernel.signature}")),
             struct=structs[key],
-            members=tuple(_member(param) for param in kernel.signature.params),
+            members=tuple(_member(param, hosts) for param in kernel.signature.params),
             bytes=kernel.signature.args_bytes,
         )
         for key, kernel in found.items()
     )
 
 
-def _member(param: KernelParam) -> MemberContext:
-    if param.scalar is None:
+def _member(param: KernelParam, hosts: HostStructs) -> MemberContext:
+    # Below 4 bytes the device ABI aligns more strictly than the host's.
+    align = "alignas(4) "
+    if param.struct is not None:
+        declaration = f"{align if param.struct.alignment < param.alignment else ''}{hosts.type_of(param.struct)} {param.name}"
+    elif param.scalar is None:
         declaration = f"const void *{param.name}"
     else:
-        # Below 4 bytes the device ABI aligns more strictly than the host's.
-        align = "alignas(4) " if param.bytes < param.alignment else ""
-        declaration = f"{align}{param.scalar.value} {param.name}"
+        declaration = f"{align if param.bytes < param.alignment else ''}{param.scalar.value} {param.name}"
     return MemberContext(name=param.name, declaration=declaration, offset=param.offset)
 
 
@@ -323,8 +464,14 @@ def _benchmark(package: Package) -> BenchmarkContext | None:
     return BenchmarkContext(
         ops=tuple(cpp_string(op.type) for op in ops),
         shapes=tuple(
-            (cpp_string(port.name), ", ".join(cpp_int(dim) for dim in benchmark.shapes[port.name])) for port in benchmark.op.inputs
+            (
+                cpp_string(port.name),
+                tuple(", ".join(cpp_int(dim) for dim in shape) for shape in port.shapes_in(benchmark.shapes.get(port.name))),
+            )
+            for port in benchmark.op.inputs
         ),
+        counts=tuple((cpp_string(name), count) for name, count in benchmark.op.output_counts(benchmark.shapes, benchmark.attrs).items()),
+        mixed=tuple((cpp_string(port.name), port.dtypes[0].ge_enum) for port in benchmark.op.inputs if port.is_mixed),
         attrs=tuple(_attr(attr, benchmark.attrs[attr.name]) for attr in benchmark.op.attrs),
         iters=benchmark.iters,
     )
@@ -333,7 +480,24 @@ def _benchmark(package: Package) -> BenchmarkContext | None:
 def _helpers(bodies: Sequence[BodyContext], ops: Sequence[OpContext]) -> frozenset[str]:
     used: set[str] = set()
     for body in bodies:
-        used |= body.blocks.helpers | body.fill.helpers
+        used |= body.workspaces.helpers | body.kinds.helpers
+        for launch in body.launches:
+            used |= launch.blocks.helpers | launch.fill.helpers
+        used |= {
+            helper
+            for helper, is_used in (
+                ("kernel_types", len(body.rows) > 1),
+                ("name_expressions", any(launch.is_named_by_expression for launch in body.launches)),
+                ("cube_kernels", any(launch.is_cube for launch in body.launches)),
+                ("several_kernels", len(body.launches) > 1),
+                ("dtype_choices", body.choices),
+                ("told_dtypes", any(choice.by == "kGraph" for choice in body.choices)),
+                ("soc_rows", body.socs),
+                ("shape_attrs", body.reads_shape_attrs),
+                ("user_shapes", body.user_rules),
+            )
+            if is_used
+        }
         for input_rule in body.input_rules:
             used |= {"ruled_shape", *input_rule.helpers}
         for output_rule in body.output_rules:

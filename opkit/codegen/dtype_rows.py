@@ -7,41 +7,149 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from opkit.codegen.literals import cpp_string
+from opkit.codegen.literals import cpp_string, cpp_string_lines
+from opkit.spec import AttrType, Input
 
 if TYPE_CHECKING:
-    from opkit.spec import Op
+    from collections.abc import Sequence
 
-__all__ = ["RowContext", "dtype_rows", "dtype_table"]
+    from opkit.spec import DType, DTypeCombo, Kernel, Op, Output
+
+__all__ = [
+    "ChoiceContext",
+    "RowContext",
+    "SocContext",
+    "dtype_choices",
+    "dtype_rows",
+    "dtype_table",
+    "entry_texts",
+    "has_open_rows",
+    "prologue",
+    "soc_rows",
+]
+
+
+# A table of more rows is told by what each port can have.
+_LONGEST_TABLE = 24
 
 
 @attrs.frozen(kw_only=True)
 class RowContext:
-    """One dtype combination: GE enumerators by port, and the lines before the kernel's source as literals."""
+    """One dtype combination: GE enumerators by port."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    prologue: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        inputs, outputs = (", ".join(f"ge::{dtype}" for dtype in dtypes) for dtypes in (self.inputs, self.outputs))
+        return f"{{{{{inputs}}}, {{{outputs}}}}},"
+
+
+@attrs.frozen(kw_only=True)
+class ChoiceContext:
+    """What decides an output's dtype besides the inputs: an attr by index and name, or (0 and no name) the graph."""
+
+    output: int
+    by: str
+    attr: int
+    literal: str
+
+
+@attrs.frozen(kw_only=True)
+class SocContext:
+    """The rows that a SoC has, a 0 or 1 for each; the name of the default is empty, so that every SoC's begins with it."""
+
+    literal: str
+    rows: str
 
 
 def dtype_table(op: Op) -> Iterable[str]:
-    """Literals that the compiler joins: the ports, then each combination."""
+    """Literals that the compiler joins: the ports, then each combination, or of many the dtypes of each port."""
 
     def row(texts: Mapping[str, str]) -> str:
         return f"({', '.join(texts[port.name] for port in op.inputs)} -> {', '.join(texts[port.name] for port in op.outputs)})"
 
-    yield cpp_string(row({port.name: port.name for port in op.ports}) + ":")
-    for combo in op.dtype_combos():
-        yield cpp_string(" " + row({name: dtype.name for name, dtype in combo.ports.items()}))
+    combos = _distinct_combos(op)
+    if len(combos) > _LONGEST_TABLE:
+        yield cpp_string(f"{len(combos)} combinations of")
+        for port in {port.name: port for port in op.ports}.values():
+            names = " | ".join(dict.fromkeys(dtype.name for dtype in port.dtypes))
+            yield from cpp_string_lines(f" ({port.name}: {names})")
+        return
+    yield from cpp_string_lines(row({port.name: port.name for port in op.ports}) + ":")
+    for combo in combos:
+        texts = {port.name: "any" if op.mixed_input(port) else combo.ports[port.name].name for port in op.ports}
+        yield from cpp_string_lines(" " + row(texts))
 
 
-def dtype_rows(op: Op, installed: str) -> Iterable[RowContext]:
-    defines = [f"#define {name} {value}\n" for name, value in op.kernel.defines.items()]
+def _distinct_combos(op: Op) -> tuple[DTypeCombo, ...]:
+    """Without those that differ only in the dtypes of a list that may have any of them."""
+    fixed = [port.name for port in op.ports if not op.mixed_input(port)]
+    combos = op.dtype_combos()
+    # The rows of a SoC are told by their number.
+    if len(fixed) == len(op.ports) or op.soc_rows:
+        return combos
+    return tuple({tuple(combo.ports[name] for name in fixed): combo for combo in reversed(combos)}.values())[::-1]
+
+
+def dtype_rows(op: Op) -> Iterable[RowContext]:
+    for combo in _distinct_combos(op):
+        enums = {port.name: "DT_UNDEFINED" if op.mixed_input(port) else combo.ports[port.name].ge_enum for port in op.ports}
+        yield RowContext(inputs=tuple(enums[port.name] for port in op.inputs), outputs=tuple(enums[port.name] for port in op.outputs))
+
+
+def prologue(op: Op, kernel: Kernel, installed: str) -> Iterable[str]:
+    """The lines before the kernel's source, as literals: all of them if there is one combination, else what follows the dtypes."""
+    combos = _distinct_combos(op)
+    fixed = [port.name for port in op.ports if not op.mixed_input(port)]
+    types = {name: combos[0].ports[name].kernel_type for name in fixed} if len(combos) == 1 else {}
+    dtypes = [f"#define DTYPE_{name.upper()} {kernel_type}\n" for name, kernel_type in types.items() if kernel_type is not None]
+    defines = [f"#define {name} {value}\n" for name, value in kernel.defines.items()]
+    yield from (cpp_string(text) for text in (*dtypes, *defines, f"#line 1 {cpp_string(installed)}\n"))
+
+
+def entry_texts(op: Op, kernel: Kernel) -> tuple[str, ...]:
+    """C++ for the kernel's entry: a literal, or of several rows literals and between them the types of a row."""
+    combos = _distinct_combos(op)
+    parts = kernel.entry_parts
+    if len(combos) == 1:
+        types = [combos[0].dtype_of(part).kernel_type or "" if index % 2 else part for index, part in enumerate(parts)]
+        return (cpp_string("".join(types)),)
+    return tuple(f"KernelTypeOf({_in_row(part, op)})" if index % 2 else cpp_string(part) for index, part in enumerate(parts))
+
+
+def _in_row(name: str, op: Op) -> str:
+    """The dtype of a symbol or a port in a row."""
+    port = next(port for port in op.ports_of_dtype(name))
+    side: Sequence[Input | Output] = op.inputs if isinstance(port, Input) else op.outputs
+    return f"kDtypes[row].{'inputs' if isinstance(port, Input) else 'outputs'}[{side.index(port)}]"
+
+
+def has_open_rows(op: Op) -> bool:
+    """Whether outputs have several dtypes in the rows that are left where all inputs are absent that may be."""
+    known = [port for port in op.deciding_ports() if not (isinstance(port, Input) and port.is_optional)]
+    outputs = [output for output in op.outputs if not op.mixed_input(output)]
+    rows: dict[tuple[DType, ...], tuple[DType, ...]] = {}
     for combo in op.dtype_combos():
-        dtypes = [f"#define DTYPE_{port.name.upper()} {combo.ports[port.name].kernel_type}\n" for port in op.ports]
-        line = f"#line 1 {cpp_string(installed)}\n"
-        yield RowContext(
-            inputs=tuple(combo.ports[port.name].ge_enum for port in op.inputs),
-            outputs=tuple(combo.ports[port.name].ge_enum for port in op.outputs),
-            prologue=tuple(cpp_string(text) for text in (*dtypes, *defines, line)),
-        )
+        dtypes = tuple(combo.ports[output.name] for output in outputs)
+        if rows.setdefault(tuple(combo.ports[port.name] for port in known), dtypes) != dtypes:
+            return True
+    return False
+
+
+def dtype_choices(op: Op) -> Iterable[ChoiceContext]:
+    told = op.outputs_told_by_graph()
+    for index, output in enumerate(op.outputs):
+        if output.dtype_attr is not None:
+            attr = op.attr(output.dtype_attr)
+            by = "kIntAttr" if attr.type is AttrType.INT else "kTypeAttr"
+            yield ChoiceContext(output=index, by=by, attr=op.attr_index(attr.name), literal=cpp_string(attr.name))
+        elif output in told:
+            yield ChoiceContext(output=index, by="kGraph", attr=0, literal="nullptr")
+
+
+def soc_rows(op: Op) -> Iterable[SocContext]:
+    for soc, rows in op.soc_rows.items():
+        literal = cpp_string("" if soc == "default" else soc)
+        yield SocContext(literal=literal, rows=cpp_string("".join("1" if is_there else "0" for is_there in rows)))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
+import textwrap
+from collections.abc import Iterator, Sequence
 
-__all__ = ["cmake_string", "cpp_bool", "cpp_float", "cpp_int", "cpp_string"]
+__all__ = ["call_lines", "cmake_string", "comment_lines", "cpp_bool", "cpp_float", "cpp_int", "cpp_string", "cpp_string_lines"]
 
+# Of 140, what an indentation, quotes and some escapes leave.
+_TEXT_WIDTH = 125
 _INT64_MIN = -(2**63)
 _INT64_MAX = 2**63 - 1
 _ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\t"): "\\t", ord("\r"): "\\r"}
@@ -30,6 +34,25 @@ def cpp_string(text: str) -> str:
             parts.append(f"\\{byte:03o}")  # three octal digits end by themselves; a hexadecimal escape would swallow what follows
         previous = byte
     return f'"{"".join(parts)}"'
+
+
+def cpp_string_lines(text: str) -> list[str]:
+    """The literals, broken at blanks to fit into a line, that the compiler joins to that of the text."""
+    pieces = textwrap.wrap(
+        text,
+        _TEXT_WIDTH,
+        drop_whitespace=False,
+        replace_whitespace=False,
+        expand_tabs=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [cpp_string(piece) for piece in pieces or [""]]
+
+
+def comment_lines(text: str) -> list[str]:
+    """One line of a comment as those that fit, the later ones further in."""
+    return textwrap.wrap(text, _TEXT_WIDTH, subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False)
 
 
 def cpp_int(value: int) -> str:
@@ -56,6 +79,23 @@ def cpp_float(value: float) -> str:
 
 def cpp_bool(value: bool) -> str:
     return "true" if value else "false"
+
+
+# What clang-format leaves to a statement in a function of a class.
+_LINE = 140 - 4
+
+
+def call_lines(before: str, arguments: Sequence[str], after: str) -> Iterator[str]:
+    """A call as clang-format breaks it between its arguments, in a function of a class; `before` ends in the bracket."""
+    line = before
+    for index, argument in enumerate(arguments):
+        text = argument + ("," if index < len(arguments) - 1 else after)
+        if index and len(line) + 1 + len(text) > _LINE:
+            yield line
+            line = " " * len(before) + text
+        else:
+            line += f" {text}" if index else text
+    yield line
 
 
 def cmake_string(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from opkit.codegen.literals import cpp_bool, cpp_float, cpp_int, cpp_string
-from opkit.spec import AttrType, DType, Input, Op, Output
+from opkit.codegen.attr_literals import proto_default
+from opkit.spec import Attr, DType, Input, Op, Output
 
 __all__ = ["proto_lines"]
 
@@ -14,30 +14,33 @@ def proto_lines(op: Op) -> Iterable[str]:
     def dtype(port: Input | Output) -> str:
         return f'"{port.symbol}"' if port.symbol else _tensor_type(port.dtypes)
 
-    for input_ in op.inputs:
-        yield f".INPUT({input_.name}, {dtype(input_)})"
-    for output in op.outputs:
-        yield f".OUTPUT({output.name}, {dtype(output)})"
-    for attr in op.attrs:
-        if attr.default is None:
-            yield f".REQUIRED_ATTR({attr.name}, {attr.type.ge_name})"
-        else:
-            yield f".ATTR({attr.name}, {attr.type.ge_name}, {_default(attr.type, attr.default)})"
+    for part in op.signature:
+        match part:
+            case Input():
+                yield f".{_input_clause(part)}({part.name}, {dtype(part)})"
+            case Output():
+                yield f".{'DYNAMIC_OUTPUT' if part.is_dynamic else 'OUTPUT'}({part.name}, {dtype(part)})"
+            case Attr():
+                yield _attr_clause(part)
+    mixed = {port.symbol for port in op.inputs if port.is_mixed}
     for symbol, dtypes in op.dtypes.items():
-        yield f".DATATYPE({symbol}, {_tensor_type(dtypes)})"
+        promoted = ", ".join(f'"{other}"' for other in op.promotes.get(symbol, ()))
+        of_one = f"Promote({{{promoted}}})" if promoted else _tensor_type(dtypes)
+        yield f".DATATYPE({symbol}, {f'ListTensorType({of_one})' if symbol in mixed else of_one})"
+
+
+def _input_clause(port: Input) -> str:
+    """REG_OP has no clause for a list that may be empty: a dynamic input may be."""
+    if port.is_dynamic:
+        return "DYNAMIC_INPUT"
+    return "OPTIONAL_INPUT" if port.is_optional else "INPUT"
+
+
+def _attr_clause(attr: Attr) -> str:
+    if attr.default is None:
+        return f".REQUIRED_ATTR({attr.name}, {attr.type.ge_name})"
+    return f".ATTR({attr.name}, {attr.type.ge_name}, {proto_default(attr.type, attr.default)})"
 
 
 def _tensor_type(dtypes: Sequence[DType]) -> str:
     return f"TensorType({{{', '.join(dict.fromkeys(dtype.ge_enum for dtype in dtypes))}}})"
-
-
-def _default(kind: AttrType, value: float | bool | str) -> str:
-    match kind:
-        case AttrType.INT:
-            return cpp_int(int(value))
-        case AttrType.FLOAT:
-            return cpp_float(float(value))
-        case AttrType.BOOL:
-            return cpp_bool(bool(value))
-        case AttrType.STR:
-            return cpp_string(str(value))

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import attrs
 
+from opkit.codegen.expressions import DimReading
 from opkit.codegen.literals import cpp_string
-from opkit.spec import DimGroup, FixedDim, Input, NamedDim, Op, Output
+from opkit.spec import Broadcast, ComputedDim, DimGroup, FixedDim, Input, NamedDim, Op, Output, ShapePattern, UserShape
 
-__all__ = ["InputRule", "OutputRule", "ShapeRules"]
+__all__ = ["InputRule", "OutputRule", "ShapeRules", "UserRule"]
 
 Named = NamedDim | DimGroup
 
@@ -23,15 +24,32 @@ class InputRule:
     port: str
     rule: str
     index: int
+    is_required: bool
     conditions: tuple[str, ...]
     helpers: frozenset[str]
 
 
 @attrs.frozen(kw_only=True)
 class OutputRule:
+    """`statements` build the shape of output `index`; a broadcast has none but the indices of the inputs that it is the broadcast of."""
+
     text: str
+    index: int
+    port: str
     statements: tuple[str, ...]
+    broadcast: tuple[int, ...] = ()
+    reads_node: bool
     helpers: frozenset[str]
+
+
+@attrs.frozen(kw_only=True)
+class UserRule:
+    """A C++ function of the user's that infers the shape of output `index`."""
+
+    index: int
+    port: str
+    header: str
+    function: str
 
 
 @attrs.frozen(kw_only=True)
@@ -39,23 +57,47 @@ class ShapeRules:
     """The body of an op's InferShapes. `parameters` leaves a parameter unnamed if no rule reads it."""
 
     parameters: str
+    reads_attrs: bool
     bindings: tuple[str, ...]
     inputs: tuple[InputRule, ...]
     outputs: tuple[OutputRule, ...]
+    user: tuple[UserRule, ...]
 
     @classmethod
     def of(cls, op: Op) -> ShapeRules:
         inputs = tuple(rule for index, port in enumerate(op.inputs) for rule in _input_rules(index, port))
+        outputs = tuple(rule for index, port in enumerate(op.outputs) for rule in _output_rules(index, port, op))
         names = dict.fromkeys(name for port in op.inputs if port.shape is not None for name in port.shape.names)
+        attrs_read = list(_attrs_read(op))
+        reads_node = inputs or attrs_read or any(rule.reads_node for rule in outputs)
+        reads_inputs = inputs or any(rule.broadcast for rule in outputs)
         parameters = (
-            "const Node &node, InputShapes inputs, OutputShapes outputs" if inputs else "const Node &, InputShapes, OutputShapes outputs"
+            "const Node &node" if reads_node else "const Node &",
+            "InputShapes inputs" if reads_inputs else "InputShapes",
+            "OutputShapes outputs" if any(rule.broadcast or rule.statements for rule in outputs) else "OutputShapes",
         )
         return cls(
-            parameters=parameters,
-            bindings=tuple(_binding(name) for name in names),
+            parameters=", ".join(parameters),
+            reads_attrs=bool(attrs_read),
+            bindings=(*map(_binding, names), *attrs_read),
             inputs=inputs,
-            outputs=tuple(_output_rule(index, port) for index, port in enumerate(op.outputs)),
+            outputs=outputs,
+            user=tuple(rule for index, port in enumerate(op.outputs) for rule in _user_rules(index, port)),
         )
+
+
+def _attrs_read(op: Op) -> Iterable[str]:
+    """The statements that read the attrs that dims are computed from."""
+    for name in dict.fromkeys(name for port in op.outputs if isinstance(port.shape, ShapePattern) for name in port.shape.attrs):
+        yield f"const int64_t *const {name}_attr = DimAttr(node, attrs, {op.attr_index(name)}, {cpp_string(name)});"
+        yield f"if ({name}_attr == nullptr) {{"
+        yield "  return false;"
+        yield "}"
+
+
+def _user_rules(index: int, port: Output) -> Iterable[UserRule]:
+    if isinstance(port.shape, UserShape):
+        yield UserRule(index=index, port=cpp_string(port.name), header=port.shape.relative, function=port.shape.function)
 
 
 def _local(name: Named) -> str:
@@ -105,36 +147,70 @@ def _input_rules(index: int, port: Input) -> Iterable[InputRule]:
         port=cpp_string(port.name),
         rule=cpp_string(port.shape.text),
         index=index,
+        is_required=port.is_required,
         conditions=tuple(conditions),
         helpers=frozenset(helpers),
     )
 
 
-def _output_rule(index: int, port: Output) -> OutputRule:
-    items = port.shape.items
-    target = f"outputs[{index}]"
-    statements: list[str] = []
-    helpers: set[str] = set()
-    groups = [_local(item) for item in dict.fromkeys(port.shape.groups)]
+def _output_rules(index: int, port: Output, op: Op) -> Iterable[OutputRule]:
+    match port.shape:
+        case ShapePattern() as pattern:
+            statements, helpers = _built(f"outputs[{index}]", port.name, pattern, op)
+            yield OutputRule(
+                text=f"{port.name}: [{pattern.text}]",
+                index=index,
+                port=cpp_string(port.name),
+                statements=tuple(statements),
+                # A failed computation is logged.
+                reads_node=any(isinstance(item, ComputedDim) for item in pattern.items),
+                helpers=frozenset(helpers),
+            )
+        case Broadcast(ports):
+            names = [each.name for each in op.inputs]
+            yield OutputRule(
+                text=f"{port.name}: {port.shape.text}",
+                index=index,
+                port=cpp_string(port.name),
+                statements=(),
+                broadcast=tuple(names.index(name) for name in ports),
+                reads_node=True,
+                helpers=frozenset({"broadcast"}),
+            )
+
+
+def _built(target: str, port: str, pattern: ShapePattern, op: Op) -> tuple[list[str], set[str]]:
+    items = pattern.items
+    groups = [_local(item) for item in dict.fromkeys(pattern.groups)]
+    reading = DimReading(op)
+    appended = [statement for item in items for statement in _appended(target, port, item, reading)]
     if len(items) == 1 and groups:
-        statements.append(f"{target} = {groups[0]};")
-    elif groups:
-        unknown = " || ".join(f"HasUnknownRank({group})" for group in groups)
-        statements += [f"if ({unknown}) {{", f"  {target} = gert::Shape({{kUnknownRank}});", "} else {"]
-        statements += [f"  {statement}" for statement in _appended(target, items)]
-        statements.append("}")
-        helpers.add("append_group")
-    else:
-        statements += _appended(target, items)
-    return OutputRule(text=f"{port.name}: [{port.shape.text}]", statements=tuple(statements), helpers=frozenset(helpers))
+        return [f"{target} = {groups[0]};"], set()
+    helpers = set(reading.helpers)
+    if any(isinstance(item, ComputedDim) for item in items):
+        helpers.add("append_size")
+    if not groups:
+        return appended, helpers
+    unknown = " || ".join(f"HasUnknownRank({group})" for group in groups)
+    statements = [f"if ({unknown}) {{", f"  {target} = gert::Shape({{kUnknownRank}});", "} else {"]
+    return [*statements, *(f"  {statement}" for statement in appended), "}"], {*helpers, "append_group"}
 
 
-def _appended(target: str, items: Iterable[NamedDim | FixedDim | DimGroup]) -> Iterable[str]:
-    for item in items:
-        match item:
-            case DimGroup():
-                yield f"AppendGroup({target}, {_local(item)});"
-            case NamedDim():
-                yield f"{target}.AppendDim({_local(item)});"
-            case FixedDim():
-                yield f"{target}.AppendDim({item.size});"
+def _appended(target: str, port: str, item: NamedDim | FixedDim | DimGroup | ComputedDim, reading: DimReading) -> Iterable[str]:
+    match item:
+        case DimGroup():
+            yield f"AppendGroup({target}, {_local(item)});"
+        case NamedDim():
+            yield f"{target}.AppendDim({_local(item)});"
+        case FixedDim():
+            yield f"{target}.AppendDim({item.size});"
+        case ComputedDim():
+            call = f"AppendSize(node, {cpp_string(port)}, {cpp_string(str(item))}, {item.expr.read(reading)}, {target})"
+            if item.dims:
+                yield f"if ({' || '.join(f'{_local(name)} == kUnknownDim' for name in item.dims)}) {{"
+                yield f"  {target}.AppendDim(kUnknownDim);"
+                yield f"}} else if (!{call}) {{"
+            else:
+                yield f"if (!{call}) {{"
+            yield "  return false;"
+            yield "}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from opkit.run.case import AttrValue, Case, CaseWriter
     from opkit.run.doctor import Status, examine
     from opkit.run.environment import CHANGED, HOME, LIBRARIES, activate
-    from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of
+    from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of, shape_shown
     from opkit.run.machine import Host, Machine, machine_of
     from opkit.run.report import BenchReport, check_json, check_lines
     from opkit.run.session import Check, Listener, SessionCase, SessionRequest, is_told, run_session
@@ -25,7 +25,7 @@ _MODULES = {
     "case": ("AttrValue", "Case", "CaseWriter"),
     "doctor": ("Status", "examine"),
     "environment": ("CHANGED", "HOME", "LIBRARIES", "activate"),
-    "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of"),
+    "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of", "shape_shown"),
     "machine": ("Host", "Machine", "machine_of"),
     "report": ("BenchReport", "check_json", "check_lines"),
     "session": ("Check", "Listener", "SessionCase", "SessionRequest", "is_told", "run_session"),
@@ -64,6 +64,7 @@ __all__ = [
     "reference_of",
     "render_table",
     "run_session",
+    "shape_shown",
 ]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from opkit.run.breakdown import Breakdown
     from opkit.run.machine import Host
     from opkit.run.session import SessionCase
-    from opkit.spec import Benchmark, DTypeCombo, Op, Package
+    from opkit.spec import Benchmark, DTypeCombo, GivenShape, Op, Package
 
 __all__ = ["BenchRequest", "Plan", "measure", "plan_of"]
 
@@ -55,7 +55,7 @@ class Plan:
     """What a request comes to for one spec."""
 
     benchmark: Benchmark
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, GivenShape]
     combo: DTypeCombo
     reference: Callable[..., Any] | None
     """One for both ops, which compute the same; None if neither has one."""
@@ -73,8 +73,8 @@ def plan_of(package: Package, request: BenchRequest) -> Plan:
     if benchmark is None:
         msg = f"the spec of {package.name} has no benchmark"
         raise UsageError(msg, where=str(package.where), help="add benchmark=Benchmark(op, baseline=…, shapes={…}) to the Package")
-    shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark.op, request.dtypes)
-    require_memory(benchmark.op, shapes, combo.ports)
+    shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark, request.dtypes)
+    require_memory(benchmark.op, shapes, combo.ports, benchmark.attrs)
     return Plan(
         benchmark=benchmark,
         shapes=shapes,
@@ -103,7 +103,7 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
         )
         if plan.reference is None:
             symbols = {name: dtype.name for name, dtype in plan.combo.symbols.items()}
-            wanted = attrs.evolve(wanted, shapes=plan.shapes, dtypes=symbols)
+            wanted = attrs.evolve(wanted, shapes=_common_shapes(plan), dtypes=symbols)
         else:
             with guard_writing(work):
                 wanted = attrs.evolve(wanted, cases=_write_cases(plan, work))
@@ -125,17 +125,29 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
         )
 
 
-def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """An input that isn't named follows a named one that had its shape in the spec: `--shape x=8` is enough for an add."""
+def _common_shapes(plan: Plan) -> dict[str, tuple[int, ...]]:
+    """What the command line can say: one shape for all tensors of an input. Others are those that the program has from the spec."""
+    members = {port.name: set(port.shapes_in(plan.shapes.get(port.name))) for port in plan.benchmark.op.inputs}
+    return {name: shapes.pop() for name, shapes in members.items() if len(shapes) == 1}
+
+
+def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict[str, GivenShape]:
+    """An input that isn't named follows a named one that had its shape in the spec: `--shape x=8` is enough for an add. The shape of a
+    dynamic input is that of each of its tensors.
+    """
     original = benchmark.shapes
     unknown = [name for name in chosen if name not in original]
     if unknown:
         msg = f"{benchmark.op.type} has no input {unknown[0]}"
         raise UsageError(msg, because=f"its inputs are {', '.join(original)}")
-    followed = {original[name]: shape for name, shape in chosen.items()}
-    shapes = {name: chosen.get(name, followed.get(shape, shape)) for name, shape in original.items()}
-    outputs = benchmark.op.infer_shapes(shapes)
-    if all(math.prod(shape) == 0 for shape in outputs.values()):
+    inputs = {port.name: port for port in benchmark.op.inputs}
+    followed = {shape: chosen[name] for name in chosen for shape in inputs[name].shapes_in(original[name])}
+    shapes: dict[str, GivenShape] = {}
+    for name, given in original.items():
+        members = tuple(chosen.get(name, followed.get(shape, shape)) for shape in inputs[name].shapes_in(given))
+        shapes[name] = members if inputs[name].is_dynamic else members[0]
+    outputs = benchmark.op.infer_shapes(shapes, benchmark.attrs)
+    if len(outputs) == len(benchmark.op.outputs) and all(math.prod(shape) == 0 for shape in outputs.values()):
         msg = f"with these shapes {benchmark.op.type} has nothing to compute"
         told = ", ".join(f"{name} is {list(shape)}" for name, shape in outputs.items())
         because = f"{told}: an empty tensor launches no kernel, so there is nothing to compare"
@@ -143,10 +155,11 @@ def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict
     return shapes
 
 
-def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
+def _combo(benchmark: Benchmark, chosen: Mapping[str, str]) -> DTypeCombo:
     from opkit.spec import find_dtype
 
-    combos = op.dtype_combos()
+    op = benchmark.op
+    combos = op.dtype_combos(benchmark.attrs)
     columns = [", ".join(f"{name}={dtype.name}" for name, dtype in (combo.symbols or combo.ports).items()) for combo in combos]
     allowed = f"the spec allows {'; '.join(columns)}"
     wanted = {}
@@ -173,7 +186,7 @@ def _combo(op: Op, chosen: Mapping[str, str]) -> DTypeCombo:
 
 def _write_cases(plan: Plan, folder: Path) -> tuple[Path, ...]:
     """One case an op, of the same inputs and the same expectation."""
-    inputs = make_inputs(plan.benchmark.op, plan.shapes, plan.combo.ports)
+    inputs = make_inputs(plan.benchmark.op, plan.shapes, plan.combo.ports, plan.benchmark.attrs)
     case = build_case(plan.benchmark.op, inputs, plan.combo.ports, plan.benchmark.attrs, reference=plan.reference)
     writer = CaseWriter(folder)
     return tuple(writer.write(op.stem, attrs.evolve(case, op=op.type)) for op in plan.ops)

@@ -2,11 +2,18 @@
 `--case`.
 
 The format is a contract with the generated `session_run/main.cc`. Words are separated by one space and percent-encoded where they hold
-anything but plain characters, so a value with a space or a line break is still one word; an empty text is an empty last word:
+anything but plain characters, so a value with a space or a line break is still one word; an empty text is an empty word. A list is the
+number of its elements and then each of them, a dtype GE's number of it. The tensors of a dynamic port are lines that follow each other;
+`count` says how many an output has, which the case need not expect. `dtype`
+says what a graph must tell of an output before it is compiled:
 
     op AddRefreshOp
     input x float32 4096,4096 x.npy
     attr alpha float 0.5
+    attr axes list_int 2 0 -1
+    attr to type 9
+    count parts 3
+    dtype y float16
     output z float32 4096,4096 z.npy 1e-05 1e-08
 """
 
@@ -20,13 +27,17 @@ import attrs
 import numpy as np
 
 from opkit.run.arrays import Array, Tolerance, save
+from opkit.spec import AttrType, find_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from opkit.spec import AttrDefault
 
 __all__ = ["AttrItem", "AttrValue", "Case", "CaseWriter", "OutputItem", "TensorItem", "shape_text"]
 
-AttrValue: TypeAlias = bool | int | float | str
+AttrValue: TypeAlias = "AttrDefault"
 
 _FILE = "case.txt"
 # What stays readable; the rest is encoded, among it the separators of words, lists and lines.
@@ -50,7 +61,7 @@ class OutputItem:
 
 @attrs.frozen(kw_only=True)
 class AttrItem:
-    """One attr; ``type`` is the spec's word: int, float, bool or str."""
+    """One attr; ``type`` is the spec's word: int, list_float …"""
 
     name: str
     type: str
@@ -60,11 +71,14 @@ class AttrItem:
 @attrs.frozen(kw_only=True)
 class Case:
     """What one op is given and what it must give. An optional input that is absent has no item; an output without a reference has none
-    either.
+    either. A dynamic port has an item for each of its tensors, and `counts` how many tensors each dynamic output has. `dtypes` has the
+    dtype of each output that the graph tells.
     """
 
     op: str
     inputs: tuple[TensorItem, ...]
+    counts: Mapping[str, int] = attrs.field(factory=dict)
+    dtypes: Mapping[str, str] = attrs.field(factory=dict)
     attrs: tuple[AttrItem, ...] = ()
     outputs: tuple[OutputItem, ...] = ()
 
@@ -86,7 +100,9 @@ class CaseWriter:
             file = f"in{number}.npy"
             self._store(tensor.array, folder / file)
             lines.append(f"input {_word(tensor.port)} {_word(tensor.dtype)} {shape_text(tensor.array.shape)} {file}")
-        lines += [f"attr {_word(item.name)} {_word(item.type)} {_attr_text(item.value)}" for item in case.attrs]
+        lines += [f"attr {_word(item.name)} {_word(item.type)}{_attr_words(AttrType(item.type), item.value)}" for item in case.attrs]
+        lines += [f"count {_word(port)} {count}" for port, count in case.counts.items()]
+        lines += [f"dtype {_word(port)} {_word(dtype)}" for port, dtype in case.dtypes.items()]
         for number, output in enumerate(case.outputs):
             file = f"out{number}.npy"
             self._store(output.array, folder / file)
@@ -116,10 +132,23 @@ def _word(text: str) -> str:
     return quote(text, safe=_PLAIN)
 
 
-def _attr_text(value: AttrValue) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _word(value)
+def _attr_words(kind: AttrType, value: AttrValue) -> str:
+    """The words of a value, each with the space before it."""
+    match value:
+        case bytes():
+            return _list_words(f" {byte}" for byte in value)
+        case tuple():
+            # The one tensor that has a text is the empty one.
+            return "" if kind.element is None else _list_words(_attr_words(kind.element, each) for each in value)
+        case bool():
+            return " true" if value else " false"
+        case str():
+            dtype = find_dtype(value) if kind is AttrType.TYPE else None
+            return f" {_word(value) if dtype is None else dtype.number}"
     # repr of a float is the shortest text that reads back to the same value.
-    return repr(value)
+    return f" {value!r}"
+
+
+def _list_words(elements: Iterable[str]) -> str:
+    words = list(elements)
+    return "".join([f" {len(words)}", *words])

@@ -7,8 +7,28 @@ The values exported here are the resolved ones. What ops.py imports from `opkit`
 from __future__ import annotations
 
 from opkit.spec.dtypes import DTYPES, DType, find_dtype
-from opkit.spec.expressions import AttrValue, Binary, BinaryOp, Cores, Dim, Expr, Number, Numel, PortAddress, Reading, Scope
-from opkit.spec.kernel_signature import KernelParam, KernelSignature, ScalarType
+from opkit.spec.expressions import (
+    AddressList,
+    AttrValue,
+    Binary,
+    BinaryOp,
+    Cores,
+    Count,
+    Dim,
+    DimName,
+    Expr,
+    Number,
+    Numel,
+    PortAddress,
+    Reading,
+    Scope,
+    Tiling,
+    TilingMember,
+    UserTiling,
+    Workspace,
+)
+from opkit.spec.kernel_signature import KernelParam, KernelSignature
+from opkit.spec.kernel_structs import KernelStruct, StructField
 from opkit.spec.load import load_package
 from opkit.spec.location import Location
 from opkit.spec.model import (
@@ -17,7 +37,9 @@ from opkit.spec.model import (
     AttrDefault,
     AttrType,
     Benchmark,
+    CoreType,
     DTypeCombo,
+    GivenShape,
     Input,
     Kernel,
     LaunchArg,
@@ -27,11 +49,13 @@ from opkit.spec.model import (
     Refresh,
 )
 from opkit.spec.naming import stem_of
-from opkit.spec.shapes import DimGroup, FixedDim, NamedDim, ShapePattern
+from opkit.spec.scalars import ScalarType
+from opkit.spec.shapes import Broadcast, ComputedDim, DimGroup, FixedDim, NamedDim, ShapePattern, ShapeRule, UserShape
 
 __all__ = [
     "DTYPES",
     "MAX_BLOCKS",
+    "AddressList",
     "Attr",
     "AttrDefault",
     "AttrType",
@@ -39,17 +63,24 @@ __all__ = [
     "Benchmark",
     "Binary",
     "BinaryOp",
+    "Broadcast",
+    "ComputedDim",
+    "CoreType",
     "Cores",
+    "Count",
     "DType",
     "DTypeCombo",
     "Dim",
     "DimGroup",
+    "DimName",
     "Expr",
     "FixedDim",
+    "GivenShape",
     "Input",
     "Kernel",
     "KernelParam",
     "KernelSignature",
+    "KernelStruct",
     "LaunchArg",
     "Location",
     "NamedDim",
@@ -64,6 +95,13 @@ __all__ = [
     "ScalarType",
     "Scope",
     "ShapePattern",
+    "ShapeRule",
+    "StructField",
+    "Tiling",
+    "TilingMember",
+    "UserShape",
+    "UserTiling",
+    "Workspace",
     "find_dtype",
     "load_package",
     "stem_of",

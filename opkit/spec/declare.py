@@ -28,6 +28,8 @@ class Declaration:
 
     A misspelt keyword is in `unknown`, and in `given` as the argument that it most likely means: then its spelling is the one mistake told,
     and not everything that would follow from the argument's absence.
+
+    An argument that is `...` is in `open`: a question that the user still has to answer, and until then not in `given` but for its default.
     """
 
     parameters: ClassVar[tuple[str, ...]]
@@ -44,6 +46,18 @@ class Declaration:
         if unknown:
             defaults = inspect.signature(type(self).__init__).parameters
             self._read_misspelt(unknown, chosen={name for name, value in self.given.items() if value is not defaults[name].default})
+        self.open: tuple[str, ...] = ()
+        self._set_open_aside()
+
+    def _set_open_aside(self) -> None:
+        asked = [name for name, value in self.given.items() if value is ...]
+        if asked:
+            self.open = (*self.open, *asked)
+            defaults = inspect.signature(type(self).__init__).parameters
+            for name in asked:
+                self.given[name] = defaults[name].default
+                if self.given[name] is _MISSING:
+                    del self.given[name]
 
     def _read_misspelt(self, unknown: Mapping[str, object], *, chosen: Collection[str]) -> None:
         """Reads each unknown keyword as the parameter that it resembles, unless that one is among the `chosen`."""
@@ -65,8 +79,9 @@ class Declaration:
 
     @property
     def strays(self) -> tuple[object, ...]:
-        """What was given and resembles no parameter; what is absent may have been meant by it."""
-        return (*self.surplus, *(value for keyword, value in self.unknown.items() if self._meant_by(keyword) is None))
+        """What was given and resembles no parameter, or is still open; what is absent may have been meant by it."""
+        asked = (... for name in self.open if name not in self.given)
+        return (*self.surplus, *asked, *(value for keyword, value in self.unknown.items() if self._meant_by(keyword) is None))
 
     def _meant_by(self, keyword: str) -> str | None:
         return nearest(keyword, self.parameters, cutoff=_SURELY_MEANT)
@@ -90,41 +105,83 @@ class Declaration:
         copy._spelt = {meant: keyword for meant, keyword in self._spelt.items() if meant not in known}
         copy._read_misspelt(unknown, chosen=known)
         changed = {*changes, *(meant for meant, keyword in copy._spelt.items() if keyword in unknown)}
-        copy._calls = {**dict.fromkeys((*self.given, *self.unknown), self.call), **self._calls, **dict.fromkeys(changed, copy.call)}
+        copy._calls = {
+            **dict.fromkeys((*self.given, *self.unknown, *self.open), self.call),
+            **self._calls,
+            **dict.fromkeys(changed, copy.call),
+        }
+        copy.open = tuple(name for name in self.open if name not in changed)
+        copy._set_open_aside()
         return copy
 
 
 class Input(Declaration):
-    """An input port: its name, its dtype (a name, a list of names or a symbol of the op's `dtypes`) and the pattern of its shape."""
+    """An input port: its name, its dtype (a name, a list of names or a symbol of the op's `dtypes`) and the pattern of its shape.
 
-    parameters = ("name", "dtype", "shape")
+    `optional`: a graph may leave it out. `dynamic`: it is a list of tensors, as many as the attr `count_attr` says, if it is given; they
+    have one dtype unless `same_dtype` is False. `value_depend` says that a shape rule reads its values, "required" or "optional".
+    """
+
+    parameters = ("name", "dtype", "shape", "optional", "dynamic", "count_attr", "same_dtype", "formats", "value_depend")
     positional = 2
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
         self,
         name: str = _MISSING,
         dtype: str | Sequence[str] = _MISSING,
         *surplus: object,
         shape: str | None = None,
+        optional: bool = False,
+        dynamic: bool = False,
+        count_attr: str | None = None,
+        same_dtype: bool = True,
+        formats: Sequence[str] = ("ND",),
+        value_depend: str | None = None,
         **unknown: object,
     ) -> None:
-        super().__init__(surplus, unknown, name=name, dtype=dtype, shape=shape)
+        super().__init__(
+            surplus,
+            unknown,
+            name=name,
+            dtype=dtype,
+            shape=shape,
+            optional=optional,
+            dynamic=dynamic,
+            count_attr=count_attr,
+            same_dtype=same_dtype,
+            formats=formats,
+            value_depend=value_depend,
+        )
 
 
 class Output(Declaration):
-    """An output port. Its shape pattern uses names that inputs bind."""
+    """An output port. Its shape uses names that inputs bind and int attrs, or is the broadcast of inputs, or what C++ of the user
+    infers; with the name of an input it is that input, changed in place.
 
-    parameters = ("name", "dtype", "shape")
+    `dynamic`: it is a list of tensors; `attr("n")` says how many.
+    """
+
+    parameters = ("name", "dtype", "shape", "dynamic", "formats")
     positional = 2
 
     def __init__(
-        self, name: str = _MISSING, dtype: str | Sequence[str] = _MISSING, *surplus: object, shape: str = _MISSING, **unknown: object
+        self,
+        name: str = _MISSING,
+        dtype: str | Sequence[str] | Phrase = _MISSING,
+        *surplus: object,
+        shape: str | Phrase = _MISSING,
+        dynamic: bool | Size = False,
+        formats: Sequence[str] = ("ND",),
+        **unknown: object,
     ) -> None:
-        super().__init__(surplus, unknown, name=name, dtype=dtype, shape=shape)
+        super().__init__(surplus, unknown, name=name, dtype=dtype, shape=shape, dynamic=dynamic, formats=formats)
 
 
 class Attr(Declaration):
-    """An attr of type int, float, bool or str. Without a default it is required."""
+    """An attr: `type` is int, float, bool, str, bytes, a list of one of them, or a word such as "type" for a dtype.
+
+    Without a default it is required.
+    """
 
     parameters = ("name", "type", "default")
     positional = 2
@@ -132,9 +189,9 @@ class Attr(Declaration):
     def __init__(
         self,
         name: str = _MISSING,
-        type: type[int | float | bool | str] | str = _MISSING,  # noqa: A002 - the word of the spec
+        type: type[int | float | bool | str | bytes | list[Any]] | str = _MISSING,  # noqa: A002 - the word of the spec
         *surplus: object,
-        default: int | float | bool | str = _MISSING,  # noqa: PYI041 - an int isn't a float here
+        default: int | float | bool | str | bytes | Sequence[Any] = _MISSING,  # noqa: PYI041 - an int isn't a float here
         **unknown: object,
     ) -> None:
         super().__init__(surplus, unknown, name=name, type=type, default=default)
@@ -167,9 +224,29 @@ class Kernel(Declaration):
 
 
 class Op(Declaration):
-    """A custom operator. `reference` is called with the inputs by position and the attrs by keyword; it gives one array or a tuple."""
+    """A custom operator. `reference` is called with the inputs by position and the attrs by keyword; it gives one array or a tuple.
 
-    parameters = ("type", "inputs", "outputs", "attrs", "dtypes", "kernel", "refresh", "reference")
+    The lists of `dtypes` and of ports pair column by column, or with `dtype_mode="product"` are crossed.
+
+    `signature` stands for the lists `inputs`, `outputs` and `attrs`, where the prototype has them in an order that mixes them.
+
+    `file_stem` is what its files are called where its type gives another name. `allow_builtin`: it takes the place of GE's op of its type.
+    """
+
+    parameters = (
+        "type",
+        "inputs",
+        "outputs",
+        "attrs",
+        "signature",
+        "dtypes",
+        "dtype_mode",
+        "kernel",
+        "refresh",
+        "reference",
+        "file_stem",
+        "allow_builtin",
+    )
     positional = 1
 
     def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
@@ -178,11 +255,15 @@ class Op(Declaration):
         *surplus: object,
         inputs: Sequence[Input] = _MISSING,
         outputs: Sequence[Output] = _MISSING,
-        attrs: Sequence[Attr] = (),
-        dtypes: Mapping[str, str | Sequence[str]] = _MISSING,
+        attrs: Sequence[Attr] = _MISSING,
+        signature: Sequence[Input | Output | Attr] = _MISSING,
+        dtypes: Mapping[str, str | Sequence[str] | Phrase] = _MISSING,
+        dtype_mode: str = "columns",
         kernel: Kernel = _MISSING,
         refresh: str = "updater",
         reference: Callable[..., Any] | None = None,
+        file_stem: str | None = None,
+        allow_builtin: bool = False,
         **unknown: object,
     ) -> None:
         super().__init__(
@@ -192,10 +273,14 @@ class Op(Declaration):
             inputs=inputs,
             outputs=outputs,
             attrs=attrs,
+            signature=signature,
             dtypes=dtypes,
+            dtype_mode=dtype_mode,
             kernel=kernel,
             refresh=refresh,
             reference=reference,
+            file_stem=file_stem,
+            allow_builtin=allow_builtin,
         )
 
     def replace(self, **changes: object) -> Op:
@@ -247,6 +332,8 @@ class Size:
     word: str
     operands: tuple[object, ...]
     call: Call
+    members: Mapping[str, object] = attrs.field(factory=dict)
+    """What it was given by keyword."""
 
     def __add__(self, other: object) -> Size:
         return _size("+", self, other)
@@ -292,6 +379,46 @@ class Size:
         raise TypeError(msg)
 
 
+@attrs.frozen(eq=False)
+class Phrase:
+    """A rule that a spec gives where a plain value could stand: its word and what it was given."""
+
+    word: str
+    operands: tuple[object, ...]
+    call: Call
+
+
+def _phrase(word: str, *operands: object) -> Phrase:
+    return Phrase(word, tuple(operand for operand in operands if operand is not _MISSING), calling(word, skip=(__file__,)))
+
+
+def Promote(*symbols: str) -> Phrase:  # noqa: N802 - the word of REG_OP
+    """A symbol of `dtypes`: the dtype that the dtypes of other symbols promote to."""
+    return _phrase("Promote", *symbols)
+
+
+def from_attr(attr: str = _MISSING, dtypes: str | Sequence[str] = _MISSING, *surplus: object) -> Phrase:
+    """An output's dtype, itself or as a symbol of `dtypes`: the one that an attr names, which must be among `dtypes`."""
+    return _phrase("from_attr", attr, dtypes, *surplus)
+
+
+def per_soc(dtypes: Mapping[str, str | Sequence[str]] = _MISSING, *surplus: object) -> Phrase:
+    """A symbol of `dtypes` whose dtypes differ by the SoC that the op runs on: a name that the SoC's begins with, or "default"."""
+    return _phrase("per_soc", dtypes, *surplus)
+
+
+def broadcast(*ports: str) -> Phrase:
+    """An output's shape: what the shapes of inputs are broadcast to, as in NumPy."""
+    return _phrase("broadcast", *ports)
+
+
+def cpp(header: str = _MISSING, function: str = _MISSING, *surplus: object) -> Phrase:
+    """A function in a header of yours. As an output's shape it infers that, `bool (const gert::InferShapeContext &, gert::Shape &)`; in
+    `tiling` it fills the struct, `bool (const gert::EagerOpExecutionContext &, Struct &)`.
+    """
+    return _phrase("cpp", header, function, *surplus)
+
+
 def _size(word: str, *operands: object) -> Size:
     return Size(word, tuple(operand for operand in operands if operand is not _MISSING), calling(word, skip=(__file__,)))
 
@@ -316,8 +443,29 @@ def port(name: str = _MISSING, *surplus: object) -> Size:
     return _size("port", name, *surplus)
 
 
+def count(port: str = _MISSING, *surplus: object) -> Size:
+    """The number of tensors of a dynamic port."""
+    return _size("count", port, *surplus)
+
+
+def address_list(port: str = _MISSING, *surplus: object) -> Size:
+    """A kernel argument: the address of a block in GM that holds the address of each tensor of a dynamic port, 8 bytes each."""
+    return _size("address_list", port, *surplus)
+
+
+def workspace(size: int | str | Size = _MISSING, *surplus: object) -> Size:
+    """A kernel argument: the address of device memory of `size` bytes for the kernel's own use, in which anything lies before a launch."""
+    return _size("workspace", size, *surplus)
+
+
+def tiling(struct: str | Phrase = _MISSING, /, *surplus: object, **members: int | str | Size | Sequence[int | str | Size]) -> Size:
+    """A kernel argument: a struct by value, with a value for each member; or one that a function of yours fills, `cpp(…)`."""
+    operands = tuple(operand for operand in (struct, *surplus) if operand is not _MISSING)
+    return Size("tiling", operands, calling("tiling", skip=(__file__,)), members)
+
+
 def cores(*surplus: object) -> Size:
-    """The number of vector cores of the device."""
+    """The number of cores of the device: of vector cores, for a kernel of type aic of cube cores."""
     return _size("cores", *surplus)
 
 

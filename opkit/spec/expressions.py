@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import attrs
 
 from opkit.errors import SpecError
+from opkit.spec.dtypes import find_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from opkit.spec.scalars import ScalarType
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+# How deeply operators may stand inside each other: a tree is walked by functions that call themselves, here and in a C++ compiler.
+MAX_DEPTH = 100
 
 T = TypeVar("T")
 
@@ -50,7 +56,11 @@ class Reading(Protocol[T]):
     def dim(self, port: str, axis: int) -> T:
         """`axis` may be negative: it then counts from the last axis, as in NumPy."""
 
+    def count(self, port: str) -> T: ...
+
     def attr(self, name: str) -> T: ...
+
+    def named_dim(self, name: str) -> T: ...
 
     def cores(self) -> T: ...
 
@@ -59,21 +69,30 @@ class Reading(Protocol[T]):
 
 @attrs.frozen(kw_only=True)
 class Scope:
-    """What a tree is evaluated in: the shape of every port, the value of every attr, the number of vector cores."""
+    """What a tree is evaluated in: the shape of every port, the value of every attr, the number of vector cores.
 
-    shapes: Mapping[str, Sequence[int]] = attrs.field(factory=dict)
+    The shape of a dynamic port is that of each of its tensors, and `counts` has how many they are. A port without a tensor has the shape
+    None: its numel and dims are 0.
+    """
+
+    shapes: Mapping[str, Sequence[int] | None] = attrs.field(factory=dict)
+    counts: Mapping[str, int] = attrs.field(factory=dict)
+    dims: Mapping[str, int] = attrs.field(factory=dict)
+    """What the names of a shape pattern are bound to."""
     attrs: Mapping[str, object] = attrs.field(factory=dict)
     cores: int = 1
 
 
 class Expr:
-    """Base of the node classes `Number Numel Dim AttrValue Cores Binary PortAddress`; there are no others."""
+    """Base of the node classes `Number Numel Dim Count AttrValue DimName Cores Binary PortAddress AddressList
+    Workspace Tiling UserTiling`; there are no others.
+    """
 
     def read(self, reading: Reading[T]) -> T:
         raise NotImplementedError
 
     def evaluate(self, scope: Scope) -> int:
-        """The value. Raises SpecError where C++ reports an error too, KeyError for a port or attr that the scope lacks."""
+        """The value. Raises SpecError where C++ reports an error too, and for the shape of a port that the scope lacks."""
         return self.read(_Evaluation(scope, self))
 
     def __str__(self) -> str:
@@ -91,7 +110,7 @@ class Number(Expr):
 
 @attrs.frozen(str=False)
 class Numel(Expr):
-    """Number of elements of a port; 1 for rank 0."""
+    """Number of elements of a port, of one of its tensors if it is dynamic; 1 for rank 0, 0 for an absent input."""
 
     port: str
 
@@ -109,8 +128,18 @@ class Dim(Expr):
 
 
 @attrs.frozen(str=False)
+class Count(Expr):
+    """The number of tensors of a dynamic port."""
+
+    port: str
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.count(self.port)
+
+
+@attrs.frozen(str=False)
 class AttrValue(Expr):
-    """The value of an attr: an integer (or bool, as 0 and 1) inside an expression, any type but str if it is a whole kernel argument."""
+    """The value of an attr: an integer (or bool, as 0 and 1) inside an expression, or a float or type if it is a whole kernel argument."""
 
     name: str
 
@@ -119,8 +148,18 @@ class AttrValue(Expr):
 
 
 @attrs.frozen(str=False)
+class DimName(Expr):
+    """What a name in the shape patterns of the inputs is bound to: only in the shape of an output."""
+
+    name: str
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.named_dim(self.name)
+
+
+@attrs.frozen(str=False)
 class Cores(Expr):
-    """The number of vector cores of the device."""
+    """The number of cores of the device, of the kind that the kernel runs on."""
 
     def read(self, reading: Reading[T]) -> T:
         return reading.cores()
@@ -147,13 +186,93 @@ class PortAddress(Expr):
         return f'port("{self.port}")'
 
 
+@attrs.frozen(str=False)
+class AddressList(Expr):
+    """The device address of a block that holds the address of each tensor of a dynamic port. As `PortAddress`, a whole argument only."""
+
+    port: str
+
+    def __str__(self) -> str:
+        return f'address_list("{self.port}")'
+
+
+@attrs.frozen(str=False)
+class Workspace(Expr):
+    """The device address of memory of this many bytes that only the kernels use. As `PortAddress`, a whole argument only.
+
+    Arguments of one `number` have the same memory: what a kernel leaves there is there for the next.
+    """
+
+    size: Expr
+    number: int = 0
+
+    def __str__(self) -> str:
+        return f"workspace({self.size})"
+
+
+@attrs.frozen(kw_only=True)
+class TilingMember:
+    """The value of a member of a struct, or of the element `index` of a member that is an array."""
+
+    name: str
+    index: int | None
+    scalar: ScalarType
+    value: Expr
+
+    @property
+    def target(self) -> str:
+        return self.name if self.index is None else f"{self.name}[{self.index}]"
+
+
+@attrs.frozen(str=False)
+class Tiling(Expr):
+    """A struct by value. `members` are in the order of the struct. As `PortAddress`, a whole argument only."""
+
+    struct: str
+    members: tuple[TilingMember, ...]
+
+    def __str__(self) -> str:
+        values: dict[str, list[TilingMember]] = {}
+        for member in self.members:
+            values.setdefault(member.name, []).append(member)
+        parts = [_quoted(self.struct)]
+        for name, members in values.items():
+            text = ", ".join(str(member.value) for member in members)
+            parts.append(f"{name}={text if members[0].index is None else f'[{text}]'}")
+        return f"tiling({', '.join(parts)})"
+
+
+@attrs.frozen(str=False)
+class UserTiling(Expr):
+    """A struct by value that a C++ function of the user's fills. `header` is absolute, `relative` what the spec says."""
+
+    header: Path
+    relative: str
+    function: str
+
+    def __str__(self) -> str:
+        return f"tiling(cpp({_quoted(self.relative)}, {_quoted(self.function)}))"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
 def replace_number(expr: Expr, old: int, new: int) -> Expr:
     """The tree with every literal `old` made `new`: how a kernel's block length is changed in the spec along with its define."""
     if isinstance(expr, Number) and expr.value == old:
         return Number(new)
     if isinstance(expr, Binary):
         return Binary(expr.op, replace_number(expr.left, old, new), replace_number(expr.right, old, new))
-    return expr
+    if isinstance(expr, Tiling):
+        members = (attrs.evolve(member, value=replace_number(member.value, old, new)) for member in expr.members)
+        return Tiling(expr.struct, tuple(members))
+    return Workspace(replace_number(expr.size, old, new), expr.number) if isinstance(expr, Workspace) else expr
+
+
+def leaves(expr: Expr) -> tuple[Expr, ...]:
+    """What a tree is made of that isn't an operator, from left to right."""
+    return (*leaves(expr.left), *leaves(expr.right)) if isinstance(expr, Binary) else (expr,)
 
 
 def is_constant(expr: Expr) -> bool:
@@ -169,19 +288,30 @@ class _Evaluation:
         return self._checked(value, "the number")
 
     def numel(self, port: str) -> int:
-        return self._checked(math.prod(self.scope.shapes[port]), f'numel("{port}")')
+        shape = self._shape(port)
+        return 0 if shape is None else self._checked(math.prod(shape), f'numel("{port}")')
 
     def dim(self, port: str, axis: int) -> int:
-        shape = self.scope.shapes[port]
+        shape = self._shape(port)
+        if shape is None:
+            return 0
         if not -len(shape) <= axis < len(shape):
             raise self._no_value(because=f'dim("{port}", {axis}) is outside the shape {tuple(shape)}')
         return self._checked(shape[axis], f'dim("{port}", {axis})')
 
+    def count(self, port: str) -> int:
+        return self.scope.counts[port]
+
     def attr(self, name: str) -> int:
         value = self.scope.attrs[name]
+        dtype = find_dtype(value) if isinstance(value, str) else None
+        value = value if dtype is None else dtype.number
         if not isinstance(value, int):
             raise self._no_value(because=f"attr {name!r} is {value!r}, not an integer")
         return self._checked(int(value), f"attr {name!r}")
+
+    def named_dim(self, name: str) -> int:
+        return self.scope.dims[name]
 
     def cores(self) -> int:
         return self.scope.cores
@@ -190,6 +320,11 @@ class _Evaluation:
         if op.divides and right <= 0:
             raise self._no_value(because=f"{_written(op, str(left), str(right))} divides by {right}, and a divisor must be positive")
         return self._checked(_BINARY[op](left, right), _written(op, str(left), str(right)))
+
+    def _shape(self, port: str) -> Sequence[int] | None:
+        if port not in self.scope.shapes:
+            raise self._no_value(because=f"the shape of {port!r} is known only when the op runs")
+        return self.scope.shapes[port]
 
     def _checked(self, value: int, what: str) -> int:
         if not INT64_MIN <= value <= INT64_MAX:
@@ -238,8 +373,14 @@ class _SpecText:
     def dim(self, port: str, axis: int) -> tuple[str, int]:
         return (f'dim("{port}", {axis})', _ATOM)
 
+    def count(self, port: str) -> tuple[str, int]:
+        return (f'count("{port}")', _ATOM)
+
     def attr(self, name: str) -> tuple[str, int]:
         return (f'attr("{name}")', _ATOM)
+
+    def named_dim(self, name: str) -> tuple[str, int]:
+        return (name, _ATOM)
 
     def cores(self) -> tuple[str, int]:
         return ("cores()", _ATOM)

@@ -6,7 +6,8 @@ import operator
 import reprlib
 from typing import TYPE_CHECKING, TypeVar
 
-from opkit.spec.declare import Declaration, Size
+from opkit.spec.declare import Declaration, Phrase, Size
+from opkit.spec.open_questions import report_open
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 
 if TYPE_CHECKING:
@@ -15,19 +16,22 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Declaration)
 
 
-def check_call(declared: Declaration, problems: Problems, *, optional: Collection[str] = ()) -> None:
+def check_call(declared: Declaration, problems: Problems, *, optional: Collection[str] = (), told: Collection[str] = ()) -> None:
     """Reports keywords that the declaration doesn't take, surplus positional arguments, and arguments left out that aren't `optional`.
+    The keywords `told` are the caller's to report.
 
     What is left out isn't reported beside a stray argument, which may well be it.
     """
     takes = f"{declared.kind} takes {one_of(declared.parameters)}"
-    for name in declared.unknown:
+    for name in (keyword for keyword in declared.unknown if keyword not in told):
         advice = did_you_mean(name, declared.parameters) or takes
         problems.add(Rule.UNKNOWN_KEYWORD, f"{declared.kind} takes no {name!r}", declared.where_of(name), advice=advice)
     if declared.surplus:
         count = declared.positional
         message = f"{declared.kind} takes {count} argument{'s' if count > 1 else ''} by position, and more are given"
         problems.add(Rule.UNKNOWN_KEYWORD, message, declared.where, because=f"{shown(declared.surplus[0])} has no name", advice=takes)
+    for name in declared.open:
+        report_open(f"{name} of {declared.kind}", declared.where_of(name), problems)
     for name in declared.parameters:
         if name not in declared.given and name not in optional and not declared.strays:
             # Not `where`: a copy lacks what the original lacks, which is one mistake.
@@ -43,6 +47,15 @@ def text_of(declared: Declaration, name: str, problems: Problems) -> str | None:
         return value
     problems.add(Rule.WRONG_KIND, f"{name} of {declared.kind} is {shown(value)}, not a text", declared.where_of(name))
     return None
+
+
+def flag_of(declared: Declaration, name: str, problems: Problems) -> bool:
+    """An argument that is True or False; False if it is absent, or after reporting that it is neither."""
+    value = declared.given.get(name, False)
+    if not isinstance(value, bool):
+        message = f"{name} of {declared.kind} is {shown(value)}, not True or False"
+        problems.add(Rule.WRONG_KIND, message, declared.where_of(name))
+    return value is True
 
 
 def sequence_of(declared: Declaration, name: str, problems: Problems, *, what: str) -> list[object] | None:
@@ -98,6 +111,9 @@ def integer_of(value: object) -> int | None:
         return None
 
 
+_SHOWN_BITS = 128
+
+
 class _Shown(reprlib.Repr):
     def __init__(self) -> None:
         super().__init__()
@@ -108,16 +124,21 @@ class _Shown(reprlib.Repr):
         # Not repr: it may hold an address, which differs from run to run, or raise.
         if isinstance(x, Declaration):
             return _article(x.kind)
-        if isinstance(x, Size):
+        if isinstance(x, (Size, Phrase)):
             return f"{x.word}(…)"
         return f"<{getattr(x, '__qualname__', type(x).__qualname__)}>"
+
+    def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 - the signature is reprlib's
+        # Not repr: Python refuses to write one of more than 4300 digits.
+        bits = x.bit_length()
+        return repr(x) if bits <= _SHOWN_BITS else f"an integer of {bits} bits"
 
     repr_function = repr_type = repr_builtin_function_or_method = repr_instance
 
     def repr_float(self, x: float, level: int) -> str:  # noqa: ARG002 - the signature is reprlib's
         return repr(x)
 
-    repr_bool = repr_NoneType = repr_float  # noqa: N815 - the name is reprlib's
+    repr_bytes = repr_bool = repr_NoneType = repr_float  # noqa: N815 - the name is reprlib's
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,6 @@ largest alignment.
 from __future__ import annotations
 
 import codecs
-import enum
 import os
 import re
 from pathlib import Path
@@ -15,8 +14,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.spec.kernel_structs import FoundStruct, KernelStruct, read_constants, read_structs
+from opkit.spec.scalars import ScalarType, ordered, scalar_of
+from opkit.spec.source_tree import ancestors, descendants, namespaces, parse_cpp, text_of_node
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -24,80 +27,19 @@ POINTER_BYTES = 8
 LEAST_ALIGNMENT = 4
 
 
-class ScalarType(enum.Enum):
-    """C types of a scalar kernel parameter; the value is the fixed-width spelling that host code uses."""
-
-    BOOL = "bool"
-    I8 = "int8_t"
-    I16 = "int16_t"
-    I32 = "int32_t"
-    I64 = "int64_t"
-    U8 = "uint8_t"
-    U16 = "uint16_t"
-    U32 = "uint32_t"
-    U64 = "uint64_t"
-    F32 = "float"
-    F64 = "double"
-
-    @property
-    def bytes(self) -> int:
-        return _SCALAR_BYTES[self]
-
-    @property
-    def is_integer(self) -> bool:
-        return self.value.endswith("_t")
-
-    @property
-    def is_float(self) -> bool:
-        return self in {ScalarType.F32, ScalarType.F64}
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """The least and the greatest integer; 0 and 1 for bool. Not for the two float types."""
-        bits = 1 if self is ScalarType.BOOL else self.bytes * 8
-        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if self.value.startswith("int") else (0, 2**bits - 1)
-
-
-_SCALAR_BYTES = {
-    ScalarType.BOOL: 1,
-    ScalarType.I8: 1,
-    ScalarType.U8: 1,
-    ScalarType.I16: 2,
-    ScalarType.U16: 2,
-    ScalarType.I32: 4,
-    ScalarType.U32: 4,
-    ScalarType.F32: 4,
-    ScalarType.I64: 8,
-    ScalarType.U64: 8,
-    ScalarType.F64: 8,
-}
-
-# Spellings beside the fixed-width ones, for the LP64 targets that Ascend C compiles for.
-_SPELLINGS = {
-    **{scalar.value: scalar for scalar in ScalarType},
-    "signed char": ScalarType.I8,
-    "unsigned char": ScalarType.U8,
-    "short": ScalarType.I16,
-    "unsigned short": ScalarType.U16,
-    "int": ScalarType.I32,
-    "unsigned": ScalarType.U32,
-    "unsigned int": ScalarType.U32,
-    "long": ScalarType.I64,
-    "unsigned long": ScalarType.U64,
-    "long long": ScalarType.I64,
-    "unsigned long long": ScalarType.U64,
-    "size_t": ScalarType.U64,
-}
 _POINTER_NAMES = {"GM_ADDR"}
 
 
 @attrs.frozen(kw_only=True)
 class KernelParam:
-    """`scalar` is None for a pointer. `offset` is in bytes from the start of the args struct. An unnamed parameter is `arg<index>`."""
+    """A pointer, a `scalar` or a `struct` by value. `offset` is in bytes from the start of the args struct. An unnamed parameter is
+    `arg<index>`.
+    """
 
     name: str
     c_type: str
     scalar: ScalarType | None
+    struct: KernelStruct | None = None
     offset: int
     bytes: int
     alignment: int
@@ -105,7 +47,7 @@ class KernelParam:
 
     @property
     def is_pointer(self) -> bool:
-        return self.scalar is None
+        return self.scalar is None and self.struct is None
 
 
 @attrs.frozen(kw_only=True)
@@ -134,23 +76,33 @@ class UnknownParamTypeError(ValueError):
         self.line = line
 
 
-def lay_out(name: str, params: list[tuple[str, str, int]], *, file: Path, line: int) -> KernelSignature:
-    """Gives each parameter (C type, name, line) its place by the device ABI. Raises UnknownParamTypeError."""
+def is_pointer(c_type: str) -> bool:
+    return c_type.endswith("*") or c_type in _POINTER_NAMES
+
+
+def lay_out(
+    name: str, params: list[tuple[str, str, int]], *, file: Path, line: int, structs: Mapping[str, KernelStruct] | None = None
+) -> KernelSignature:
+    """Gives each parameter (C type, name, line) its place by the device ABI; `structs` has those that a C type may name. Raises
+    UnknownParamTypeError.
+    """
     placed: list[KernelParam] = []
     end = 0
     largest = 1
     for index, (c_type, param_name, param_line) in enumerate(params):
-        scalar = None if c_type.endswith("*") or c_type in _POINTER_NAMES else _SPELLINGS.get(c_type)
-        if scalar is None and not c_type.endswith("*") and c_type not in _POINTER_NAMES:
+        scalar = None if is_pointer(c_type) else scalar_of(c_type)
+        struct = None if structs is None else structs.get(c_type)
+        if scalar is None and struct is None and not is_pointer(c_type):
             raise UnknownParamTypeError(c_type, param_name or f"arg{index}", param_line)
-        size = POINTER_BYTES if scalar is None else scalar.bytes
-        alignment = max(LEAST_ALIGNMENT, size)
+        size = struct.bytes if struct is not None else POINTER_BYTES if scalar is None else scalar.bytes
+        alignment = max(LEAST_ALIGNMENT, size if struct is None else struct.alignment)
         offset = -(-end // alignment) * alignment
         placed.append(
             KernelParam(
                 name=param_name or f"arg{index}",
                 c_type=c_type,
                 scalar=scalar,
+                struct=struct,
                 offset=offset,
                 bytes=size,
                 alignment=alignment,
@@ -163,15 +115,32 @@ def lay_out(name: str, params: list[tuple[str, str, int]], *, file: Path, line: 
 
 
 @attrs.frozen(kw_only=True)
+class TemplateParams:
+    """The parameters of a template: their names, and how many arguments it takes; `most` is None if one of them is a pack."""
+
+    names: tuple[str, ...]
+    least: int
+    most: int | None
+
+
+@attrs.frozen(kw_only=True)
 class FoundEntry:
     """A `__global__` function definition as it stands in a source, before any judgement."""
 
     name: str
     params: tuple[tuple[str, str, int], ...]
     is_extern_c: bool
-    is_template: bool
+    template: TemplateParams | None
+    namespaces: tuple[str, ...]
+    """From the outside in; `""` for one without a name."""
+    core_words: tuple[str, ...]
+    """What it says of the cores that it runs on: the qualifiers `__vector__`, `__cube__`, `__mix__` and words `KERNEL_TYPE_…`."""
     file: Path
     line: int
+
+    @property
+    def qualified(self) -> str:
+        return "::".join((*filter(None, self.namespaces), self.name))
 
 
 @attrs.frozen(kw_only=True)
@@ -182,6 +151,9 @@ class KernelSource:
 
     files: tuple[Path, ...]
     entries: tuple[FoundEntry, ...]
+    structs: tuple[FoundStruct, ...]
+    constants: dict[str, int]
+    """Integers by the names that the sources give them, of those that have one value."""
     integer_defaults: dict[str, int]
     syntax_error_line: int | None
 
@@ -190,6 +162,8 @@ def read_kernel(path: Path) -> KernelSource:
     """Reads a kernel and every `"header"` that is found beside the file that includes it. Raises OSError."""
     files: list[Path] = []
     entries: list[FoundEntry] = []
+    structs: list[FoundStruct] = []
+    constants: dict[str, set[int]] = {}
     defaults: dict[str, int] = {}
     syntax_error_line = None
     pending = [path]
@@ -200,11 +174,21 @@ def read_kernel(path: Path) -> KernelSource:
         files.append(file)
         parsed = _Parsed(file)
         entries += parsed.entries()
+        structs += read_structs(parsed.root, file)
+        for name, value in read_constants(parsed.root):
+            constants.setdefault(name, set()).add(value)
         defaults = {**parsed.integer_defaults(), **defaults}
         if file == path:
             syntax_error_line = parsed.syntax_error_line()
         pending += [header for name in parsed.includes() if (header := Path(os.path.normpath(file.parent / name))).is_file()]
-    return KernelSource(files=tuple(files), entries=tuple(entries), integer_defaults=defaults, syntax_error_line=syntax_error_line)
+    return KernelSource(
+        files=tuple(files),
+        entries=tuple(entries),
+        structs=tuple(structs),
+        constants={name: values.pop() for name, values in constants.items() if len(values) == 1},
+        integer_defaults=defaults,
+        syntax_error_line=syntax_error_line,
+    )
 
 
 # The C++ grammar doesn't know Ascend C's qualifiers. Each is overwritten in place, so that no position changes: those of a function and
@@ -218,24 +202,23 @@ _ENTRY_MARK = b"static"
 
 class _Parsed:
     def __init__(self, file: Path) -> None:
-        import tree_sitter
-        import tree_sitter_cpp
-
         raw = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         self.file = file
         self.marks: set[int] = set()
-        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
-        self.tree = parser.parse(_QUALIFIER.sub(self._overwrite, raw))
+        self.core_marks: dict[int, str] = {}
+        self.root = parse_cpp(_QUALIFIER.sub(self._overwrite, raw))
 
     def _overwrite(self, found: re.Match[bytes]) -> bytes:
         word = found.group()
         if word == b"__global__":
             self.marks.add(found.start())
             return _ENTRY_MARK.ljust(len(word))
+        if (core := re.match(rb"__(?:vector|cube|mix)__", word)) is not None:
+            self.core_marks[found.start()] = core.group().decode()
         return re.sub(rb"[^\n]", b" ", word)
 
     def entries(self) -> Iterator[FoundEntry]:
-        for node in _descendants(self.tree.root_node):
+        for node in descendants(self.root):
             if node.type == "function_definition" and any(
                 child.type == "storage_class_specifier" and child.start_byte in self.marks for child in node.children
             ):
@@ -251,95 +234,92 @@ class _Parsed:
         params = None if declarator is None else declarator.child_by_field_name("parameters")
         if name is None or params is None:
             return None
-        ancestors = list(_ancestors(node))
+        around = list(ancestors(node))
         return FoundEntry(
-            name=_text(name),
+            name=text_of_node(name),
             params=tuple(
                 _param(child)
                 for child in params.named_children
-                if child.type in {"parameter_declaration", "optional_parameter_declaration"} and _text(child) != "void"
+                if child.type in {"parameter_declaration", "optional_parameter_declaration"} and text_of_node(child) != "void"
             ),
-            is_extern_c=any(ancestor.type == "linkage_specification" and b'"C"' in (ancestor.text or b"")[:32] for ancestor in ancestors),
-            is_template=any(ancestor.type == "template_declaration" for ancestor in ancestors),
+            is_extern_c=any(ancestor.type == "linkage_specification" and b'"C"' in (ancestor.text or b"")[:32] for ancestor in around),
+            template=next((_template_params(ancestor) for ancestor in around if ancestor.type == "template_declaration"), None),
+            namespaces=namespaces(node),
+            core_words=tuple(self._core_words(node)),
             file=self.file,
             line=name.start_point[0] + 1,
         )
 
+    def _core_words(self, node: Node) -> Iterator[str]:
+        body = node.child_by_field_name("body")
+        head = range(node.start_byte, node.end_byte if body is None else body.start_byte)
+        yield from (word for at, word in self.core_marks.items() if at in head)
+        for inner in descendants(node):
+            if inner.type in {"identifier", "type_identifier"} and text_of_node(inner).startswith("KERNEL_TYPE_"):
+                yield text_of_node(inner)
+
     def includes(self) -> Iterator[str]:
-        for node in _descendants(self.tree.root_node):
+        for node in descendants(self.root):
             if node.type == "preproc_include":
                 path = node.child_by_field_name("path")
                 if path is not None and path.type == "string_literal":
-                    yield _text(path).strip('"')
+                    yield text_of_node(path).strip('"')
 
     def integer_defaults(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for node in _descendants(self.tree.root_node):
+        for node in descendants(self.root):
             if node.type != "preproc_ifdef" or not node.children or node.children[0].type != "#ifndef":
                 continue
             guarded = node.child_by_field_name("name")
             for child in node.children:
                 name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
                 if child.type == "preproc_def" and guarded is not None and name is not None and value is not None:
-                    literal = re.fullmatch(r"\(?\s*(\d+)[uUlL]*\s*\)?", _text(value).split("//")[0].split("/*")[0].strip())
+                    literal = re.fullmatch(r"\(?\s*(\d{1,20})[uUlL]*\s*\)?", text_of_node(value).split("//")[0].split("/*")[0].strip())
                     if literal and name.text == guarded.text:
-                        found[_text(name)] = int(literal[1])
+                        found[text_of_node(name)] = int(literal[1])
         return found
 
     def syntax_error_line(self) -> int | None:
-        for node in _descendants(self.tree.root_node):
+        for node in descendants(self.root):
             if node.is_error or node.is_missing:
                 return node.start_point[0] + 1
         return None
+
+
+_TYPE_PARAMETERS = {"type_parameter_declaration", "optional_type_parameter_declaration", "variadic_type_parameter_declaration"}
+
+
+def _template_params(node: Node) -> TemplateParams:
+    params = node.child_by_field_name("parameters")
+    declared = [] if params is None else [child for child in params.named_children if child.type != "comment"]
+    packs = [child for child in declared if child.type.startswith("variadic")]
+    required = [child for child in declared if not child.type.startswith(("optional", "variadic"))]
+    names = (next((each for each in descendants(child) if each.type == "type_identifier"), None) for child in declared)
+    return TemplateParams(
+        names=tuple(
+            text_of_node(name) for child, name in zip(declared, names, strict=True) if name is not None and child.type in _TYPE_PARAMETERS
+        ),
+        least=len(required),
+        most=None if packs else len(declared),
+    )
 
 
 def _param(node: Node) -> tuple[str, str, int]:
     """C type without `const` and `volatile`, name, line. A pointer's type ends in `*`, a reference's, which has no size here, in `&`."""
     type_node = node.child_by_field_name("type")
     declarator = node.child_by_field_name("declarator")
-    c_type = " ".join(_text(type_node).split()) if type_node is not None else ""
+    c_type = " ".join(text_of_node(type_node).split()) if type_node is not None else ""
     stars = ""
     while declarator is not None and declarator.type != "identifier":
         if declarator.type in {"pointer_declarator", "abstract_pointer_declarator", "array_declarator", "abstract_array_declarator"}:
             stars += "*"
         elif declarator.type in {"reference_declarator", "abstract_reference_declarator"}:
-            return (f"{c_type}&", _text(declarator).lstrip("& "), node.start_point[0] + 1)
+            return (f"{c_type}&", text_of_node(declarator).lstrip("& "), node.start_point[0] + 1)
         inner = declarator.child_by_field_name("declarator")
         if inner is None:
             inner = next(
                 (child for child in declarator.named_children if child.type.endswith("declarator") or child.type == "identifier"), None
             )
         declarator = inner
-    c_type = _ordered(c_type)
-    return (f"{c_type} {stars}" if stars else c_type, _text(declarator) if declarator is not None else "", node.start_point[0] + 1)
-
-
-def _ordered(c_type: str) -> str:
-    """One spelling for the many of C's integer types: `long unsigned int` is `unsigned long`."""
-    words = c_type.removeprefix("std::").split()
-    if not set(words) <= {"signed", "unsigned", "short", "long", "int", "char"}:
-        return " ".join(words)
-    sign = [word for word in ("signed", "unsigned") if word in words]
-    size = [word for word in words if word in {"short", "long", "char"}]
-    if sign == ["signed"] and "char" not in words:
-        sign = []
-    return " ".join((*sign, *(size or ["int"])))
-
-
-def _descendants(root: Node) -> Iterator[Node]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(reversed(node.children))
-
-
-def _ancestors(node: Node) -> Iterator[Node]:
-    parent = node.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+    c_type = ordered(c_type)
+    return (f"{c_type} {stars}" if stars else c_type, text_of_node(declarator) if declarator is not None else "", node.start_point[0] + 1)

@@ -32,11 +32,20 @@ class Rule(enum.Enum):
     DUPLICATE = ("OPK0212", "two things of one name")
     NO_SHAPE_RULE = ("OPK0213", "an output without a shape rule")
     HEADER = ("OPK0214", "a header name that is no file name")
+    PORT = ("OPK0215", "a port of a kind that GE doesn't have")
+    SIGNATURE = ("OPK0216", "a signature beside the lists that it stands for, or with something else in it")
+    IN_PLACE = ("OPK0217", "an input and an output of one name that aren't the same tensor")
+    FILE_STEM = ("OPK0218", "a file stem that is none, or that two ops have")
     DTYPE = ("OPK0220", "an unknown dtype or symbol")
     DTYPE_COLUMNS = ("OPK0221", "dtype lists that don't pair column by column")
     UNUSED_SYMBOL = ("OPK0222", "a dtype symbol that no port uses")
+    FORMAT = ("OPK0223", "an unknown format")
+    DTYPE_RULE = ("OPK0224", "a dtype rule that gives no dtypes")
     PATTERN = ("OPK0230", "a shape text that is no pattern")
     UNBOUND = ("OPK0231", "an output's shape uses a name that no input binds")
+    SHAPE_EXPRESSION = ("OPK0232", "a shape that can't be computed")
+    CPP = ("OPK0233", "a C++ function of the user's own that isn't there")
+    VALUE_DEPEND = ("OPK0234", "an input's values where only shapes are read")
     ATTR_TYPE = ("OPK0240", "an unknown attr type")
     ATTR_DEFAULT = ("OPK0241", "an attr value that its type can't hold")
     KERNEL_FILE = ("OPK0250", "the kernel file is missing or outside the project")
@@ -49,12 +58,20 @@ class Rule(enum.Enum):
     EXPRESSION = ("OPK0257", "a size expression that has no meaning")
     BLOCKS = ("OPK0258", "a number of blocks that can't be launched")
     DEFINE = ("OPK0259", "a define that is no macro")
+    WORKSPACE = ("OPK0260", "a workspace that no kernel can have")
+    TILING = ("OPK0261", "a tiling struct that can't be passed, or not with these members")
+    TEMPLATE_ENTRY = ("OPK0262", "an entry that is no template, or not with these arguments")
+    CORE_TYPE = ("OPK0263", "a kernel that runs on cores of both kinds, or on none that opkit knows")
+    ADDRESS_LIST = ("OPK0264", "a dynamic port where a kernel takes one address, or an address list of another port")
+    COUNT = ("OPK0265", "a size of a dynamic port that its tensors needn't have in common")
     REFRESH = ("OPK0270", "an unknown way of refreshing addresses")
     REFERENCE = ("OPK0271", "a reference that can't be called with the op's inputs and attrs")
+    SUBGRAPH = ("OPK0274", "an op with subgraphs")
     BENCHMARK = ("OPK0280", "a benchmark that can't be run")
     SHAPE_MISMATCH = ("OPK0290", "given shapes don't match the patterns of the inputs")
     NO_VALUE = ("OPK0292", "a size expression has no value for the given shapes")
     EXPECTATION = ("OPK0295", "a reference that failed or gave another shape or dtype")
+    OPEN = ("OPK0297", "a question that `opkit new --from` left in the spec, or another `...`")
 
     @property
     def number(self) -> str:
@@ -93,7 +110,18 @@ class Problems:
 def spec_error(
     rule: Rule, message: str, where: Location | None = None, *, because: str | None = None, advice: str | None = None
 ) -> SpecError:
-    return SpecError(message, where=None if where is None else str(where), because=because, help=advice, number=rule.number)
+    return SpecError(
+        _printable(message),
+        where=None if where is None else str(where),
+        because=because and _printable(because),
+        help=advice and _printable(advice),
+        number=rule.number,
+    )
+
+
+def _printable(text: str) -> str:
+    """A name of the user's may hold halves of UTF-16 pairs, which no output can be written with."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

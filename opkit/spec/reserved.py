@@ -31,9 +31,11 @@ _MACROS = _words(
     """
 )
 
-# GE's own classes, and built-in ops whose prototypes a session program includes: a second class of one of these names doesn't compile.
+# GE's own classes, whose headers a prototype includes: a second class of one of these names doesn't compile.
 _GE_TYPES = _words("Operator Graph Session Tensor TensorDesc Shape Format DataType OpReg")
-_BUILT_IN_OPS = _words("Data Const Constant Identity NetOutput Cast Add Sub Mul Relu Conv2D MatMul")
+# What GE itself puts into every graph.
+_GRAPH_OPS = _words("Data Const Constant Identity NetOutput")
+_BUILT_IN_OPS = _words("Cast Add Sub Mul Relu Conv2D MatMul")
 
 # Class templates that the classes of the ops derive from.
 _GENERATED_TYPES = _words("CustomOp RefreshedOp")
@@ -41,25 +43,45 @@ _GENERATED_TYPES = _words("CustomOp RefreshedOp")
 _CMAKE_TARGETS = _words("all clean edit_cache help install list_install_components package package_source rebuild_cache test")
 
 
-def why_no_cpp_name(name: str) -> str | None:
-    """Why a port or attr can't have this name, beyond its spelling, or None."""
+def why_no_cpp_word(name: str) -> str | None:
+    """Why generated C++ can't have this name, beyond its spelling, or None."""
     if name in _CPP_KEYWORDS:
         return "it is a C++ keyword"
-    if keyword.iskeyword(name):
-        return "it is a Python keyword, and a reference gets its attrs by name"
     if name in _MACROS:
         return "it is a C++ macro"
     return None
 
 
-def why_no_op_type(name: str) -> str | None:
+def why_no_cpp_name(name: str) -> str | None:
+    """Why a port or attr can't have this name, beyond its spelling, or None."""
+    because = why_no_cpp_word(name)
+    if because is None and keyword.iskeyword(name):
+        because = "it is a Python keyword, and a reference gets its attrs by name"
+    return because
+
+
+def why_no_macro(name: str) -> str | None:
+    """Why a kernel can't be compiled with a macro of this name, beyond its spelling, or None."""
+    if name in _CPP_KEYWORDS:
+        return "it is a C++ keyword"
+    return "the preprocessor has a word of its own of this name" if name == "defined" else None
+
+
+def is_built_in(name: str) -> bool:
+    """Whether GE has an op of this type, which one with `allow_builtin` can take the place of."""
+    return name in _BUILT_IN_OPS
+
+
+def why_no_op_type(name: str, *, allow_builtin: bool = False) -> str | None:
     if name in _MACROS:
         return "it is a C++ macro"
     if name in _GE_TYPES:
         return "GE has a C++ class of this name"
     if name in _GENERATED_TYPES:
         return "the generated C++ has a class of this name"
-    if name in _BUILT_IN_OPS:
+    if name in _GRAPH_OPS:
+        return "GE makes its graphs with an op of this name"
+    if is_built_in(name) and not allow_builtin:
         return "GE has a built-in op of this name"
     return None
 

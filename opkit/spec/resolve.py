@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from opkit.spec import declare
-from opkit.spec.fields import check_call, declared_in, lists_all, name_of, sequence_of, shown, text_of
+from opkit.spec.fields import check_call, declared_in, name_of, sequence_of, shown, text_of
 from opkit.spec.model import Attr, AttrType, Input, Kernel, Op, Output, Package, Refresh
-from opkit.spec.naming import stem_of
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 from opkit.spec.reserved import why_no_package_name
 from opkit.spec.resolve_attrs import resolve_attr
 from opkit.spec.resolve_benchmark import resolve_benchmark
-from opkit.spec.resolve_dtypes import Columns, distinct_combos, symbols_of
-from opkit.spec.resolve_kernel import KernelFiles, Names, resolve_kernel
-from opkit.spec.resolve_names import LONGEST_NAME, op_type_of, unique_names
-from opkit.spec.resolve_ports import resolve_input, resolve_output
+from opkit.spec.resolve_dtypes import Columns, Rows, decided_outputs, distinct_combos, symbols_of
+from opkit.spec.resolve_entry import check_entry_types
+from opkit.spec.resolve_kernel import KernelFiles, Names, resolve_kernels
+from opkit.spec.resolve_names import LONGEST_NAME, file_stem_of, op_type_of, unique_names, unique_ops, unique_ports
+from opkit.spec.resolve_ports import check_counts, check_in_place, check_mixed, check_values, resolve_input, resolve_output
+from opkit.spec.resolve_shapes import OutputScope
+from opkit.spec.signature import check_signature, declared_of, tells_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def resolve_package(package: declare.Package, root: Path, problems: Problems) ->
     if not declared and sequence_of(package, "ops", problems, what="[my_op]") == []:
         problems.add(Rule.MISSING_ARGUMENT, "the package has no ops", package.where_of("ops"))
     ops = [_op(op, files, problems) for op in declared]
-    _duplicate_types(declared, problems)
+    unique_ops(declared, problems)
     _hidden_classes(declared, problems)
     benchmark = resolve_benchmark(package, list(zip(declared, ops, strict=True)), problems)
     problems.raise_if_any()
@@ -80,27 +81,6 @@ def _header(package: declare.Package, name: str, problems: Problems) -> str:
     return header or ""
 
 
-def _duplicate_types(ops: Sequence[declare.Op], problems: Problems) -> None:
-    first: dict[str, declare.Op] = {}
-    counts = Counter(map(id, ops))
-    for op in ops:
-        op_type = op.given.get("type")
-        if not isinstance(op_type, str):
-            continue
-        other = first.setdefault(stem_of(op_type), op)
-        if other is op:
-            if counts[id(op)] > 1:
-                problems.add(Rule.DUPLICATE, f"the op {op_type!r} is in ops twice", op.where)
-            continue
-        twin = other.given["type"]
-        because = f"GE keeps the first registration only; the other one is {other.where.place}"
-        if twin == op_type:
-            problems.add(Rule.DUPLICATE, f"two ops have the type {op_type!r}", op.where_of("type"), because=because)
-        else:
-            message = f"the op types {twin!r} and {op_type!r} give one file name, {stem_of(op_type)!r}"
-            problems.add(Rule.DUPLICATE, message, op.where_of("type"), because=f"the other one is {other.where.place}")
-
-
 def _hidden_classes(ops: Sequence[declare.Op], problems: Problems) -> None:
     """The generated class `FooImpl` of an op `Foo` would be hidden by that of an op `FooImpl`."""
     by_type = {str(op.given["type"]): op for op in ops if isinstance(op.given.get("type"), str)}
@@ -113,42 +93,74 @@ def _hidden_classes(ops: Sequence[declare.Op], problems: Problems) -> None:
 
 def _op(op: declare.Op, files: KernelFiles, problems: Problems) -> Op | None:
     before = len(problems)
-    check_call(op, problems, optional={"dtypes"})
+    check_call(op, problems, optional={"inputs", "outputs", "attrs", "signature", "dtypes"}, told={"graphs"})
+    if "graphs" in op.unknown:
+        because = "GE runs the subgraphs of an op that controls the flow; a custom op is a kernel of its own"
+        problems.add(
+            Rule.SUBGRAPH, f"{name_of(op, 'type')} has subgraphs, and opkit has no such ops", op.where_of("graphs"), because=because
+        )
     op_type = op_type_of(op, problems)
-    inputs = declared_in(op, "inputs", declare.Input, problems)
-    outputs = declared_in(op, "outputs", declare.Output, problems)
-    declared_attrs = declared_in(op, "attrs", declare.Attr, problems)
-    for side, ports in (("inputs", inputs), ("outputs", outputs)):
-        if not ports and sequence_of(op, side, problems, what="[…]") == []:
-            problems.add(Rule.MISSING_ARGUMENT, f"an op needs {side}", op.where_of(side))
-    unique_names([*inputs, *outputs], "port", problems)
+    file_stem = file_stem_of(op, problems)
+    signature = check_signature(op, problems)
+    inputs = [each for each in signature if isinstance(each, declare.Input)]
+    outputs = [each for each in signature if isinstance(each, declare.Output)]
+    declared_attrs = [each for each in signature if isinstance(each, declare.Attr)]
+    unique_ports(inputs, outputs, problems)
     unique_names(declared_attrs, "attr", problems)
     symbols = symbols_of(op, problems)
     columns = Columns(op, symbols, problems)
     resolved_inputs = [resolve_input(port, columns, problems) for port in inputs]
-    patterns = [port.shape for port in resolved_inputs if port is not None and port.shape is not None]
-    has_all_patterns = lists_all(op, "inputs", declare.Input) and all(port is not None for port in resolved_inputs)
-    resolved_outputs = [resolve_output(port, columns, patterns if has_all_patterns else None, problems) for port in outputs]
+    has_all_patterns = tells_all(op, declare.Input) and all(port is not None for port in resolved_inputs)
     resolved_attrs = [resolve_attr(attr, problems) for attr in declared_attrs]
-    columns.check(has_all_ports=lists_all(op, "inputs", declare.Input) and lists_all(op, "outputs", declare.Output))
+    scope = OutputScope(
+        inputs=[port for port in resolved_inputs if port is not None],
+        attrs={attr.name: attr for attr in resolved_attrs if attr is not None},
+        root=files.root,
+        has_all=has_all_patterns and tells_all(op, declare.Attr) and all(attr is not None for attr in resolved_attrs),
+    )
+    resolved_outputs = [resolve_output(port, columns, scope, problems) for port in outputs]
+    columns.check_attrs(resolved_attrs, is_complete=tells_all(op, declare.Attr))
+    columns.check(has_all_ports=tells_all(op, declare.Input, declare.Output))
+    check_in_place(inputs, outputs, resolved_inputs, resolved_outputs, problems)
+    check_mixed([*inputs, *outputs], [*resolved_inputs, *resolved_outputs], problems)
+    if tells_all(op, declare.Output):
+        check_values(inputs, outputs, problems)
+    if tells_all(op, declare.Attr):
+        check_counts([*inputs, *outputs], {name_of(attr): attr for attr in declared_attrs}, problems)
     refresh = _refresh(op, problems)
     reference = _reference(op, inputs, declared_attrs, problems)
-    kernel = _kernel(op, [*resolved_inputs, *resolved_outputs], resolved_attrs, files, problems)
-    if len(problems) > before or kernel is None or refresh is None:
+    names = _names(op, [*resolved_inputs, *resolved_outputs], resolved_attrs, symbols)
+    kernels = _kernels(op, names, files, problems)
+    if len(problems) > before or kernels is None or refresh is None:
         return None
+    rows = columns.rows()
+    if rows is None:
+        return None
+    parts = dict(zip(map(id, (*inputs, *outputs, *declared_attrs)), (*resolved_inputs, *resolved_outputs, *resolved_attrs), strict=True))
     resolved = Op(
         type=op_type,
-        inputs=tuple(attrs.evolve(port, dtypes=columns.widened(port.dtypes)) for port in resolved_inputs if port is not None),
-        outputs=tuple(attrs.evolve(port, dtypes=columns.widened(port.dtypes)) for port in resolved_outputs if port is not None),
-        attrs=tuple(attr for attr in resolved_attrs if attr is not None),
-        dtypes={symbol: columns.widened(dtypes) for symbol, dtypes in (symbols or {}).items() if dtypes is not None},
-        kernel=kernel,
+        file_stem=file_stem,
+        signature=tuple(_in_rows(part, rows, columns) for part in map(parts.get, map(id, signature)) if part is not None),
+        dtypes={name: rows.of_symbol(name) for name in symbols or ()},
+        promotes={name: symbol.promotes for name, symbol in (symbols or {}).items() if symbol is not None and symbol.promotes},
+        is_crossed=columns.is_crossed,
+        soc_rows=rows.soc_rows,
+        kernels=kernels,
         refresh=refresh,
         reference=reference,
         where=op.where,
     )
     distinct_combos(op, resolved, problems)
+    decided_outputs(outputs, resolved, problems)
+    check_entry_types(op, resolved, problems)
     return resolved
+
+
+def _in_rows(part: Input | Output | Attr, rows: Rows, columns: Columns) -> Input | Output | Attr:
+    """A port with its dtype in each combination."""
+    if isinstance(part, Output):
+        return attrs.evolve(part, dtypes=rows.of(part), dtype_attr=columns.attr_of(part))
+    return attrs.evolve(part, dtypes=rows.of(part)) if isinstance(part, Input) else part
 
 
 def _refresh(op: declare.Op, problems: Problems) -> Refresh | None:
@@ -171,7 +183,7 @@ def _reference(
     if not callable(reference):
         problems.add(Rule.REFERENCE, f"the reference is {shown(reference)}, which can't be called", where)
         return None
-    if not lists_all(op, "inputs", declare.Input) or not lists_all(op, "attrs", declare.Attr):
+    if not tells_all(op, declare.Input, declare.Attr):
         return None
     names = [name_of(attr) for attr in declared_attrs]
     try:
@@ -184,32 +196,38 @@ def _reference(
     return reference
 
 
-def _kernel(
+def _names(
     op: declare.Op,
     ports: Sequence[Input | Output | None],
     resolved_attrs: Sequence[Attr | None],
-    files: KernelFiles,
-    problems: Problems,
-) -> Kernel | None:
+    symbols: Mapping[str, object] | None,
+) -> Names:
+    declared_inputs, declared_outputs = declared_of(op, declare.Input), declared_of(op, declare.Output)
+    ranks: dict[str, int | None] = {name_of(port): None for port in (*declared_inputs, *declared_outputs)}
+    ranks.update({port.name: port.shape.rank for port in ports if port is not None and port.shape is not None})
+    types: dict[str, AttrType | None] = {name_of(attr): None for attr in declared_of(op, declare.Attr)}
+    types.update({attr.name: attr.type for attr in resolved_attrs if attr is not None})
+    return Names(
+        ranks=ranks,
+        outputs=[name_of(port) for port in declared_outputs],
+        attrs=types,
+        dynamic=[name_of(port) for port in (*declared_inputs, *declared_outputs) if port.given.get("dynamic") is not False],
+        unruled=[name_of(port) for port in declared_inputs if port.given.get("shape") is None],
+        symbols=symbols,
+        is_complete=tells_all(op, declare.Input, declare.Output, declare.Attr),
+    )
+
+
+def _kernels(op: declare.Op, names: Names, files: KernelFiles, problems: Problems) -> tuple[Kernel, ...] | None:
     if "kernel" not in op.given:
         return None
-    kernel = op.given["kernel"]
-    if not isinstance(kernel, declare.Kernel):
-        problems.add(
-            Rule.WRONG_KIND, f"the kernel is {shown(kernel)}, not a Kernel", op.where_of("kernel"), advice="an op launches one Kernel(…)"
-        )
+    given = op.given["kernel"]
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    kernels = [each for each in listed if isinstance(each, declare.Kernel)]
+    where = op.where_of("kernel")
+    if len(kernels) < len(listed) or not kernels:
+        stray = next((each for each in listed if not isinstance(each, declare.Kernel)), given)
+        advice = "an op launches one Kernel(…), or those of a list in its order"
+        problems.add(Rule.WRONG_KIND, f"the kernel is {shown(stray)}, not a Kernel", where, advice=advice)
         return None
-    declared_ports = [port for side in ("inputs", "outputs") for port in _declared(op, side)]
-    ranks: dict[str, int | None] = {name_of(port): None for port in declared_ports}
-    ranks.update({port.name: port.shape.rank for port in ports if port is not None and port.shape is not None})
-    types: dict[str, AttrType | None] = {name_of(attr): None for attr in _declared(op, "attrs")}
-    types.update({attr.name: attr.type for attr in resolved_attrs if attr is not None})
-    outputs = [name_of(port) for port in _declared(op, "outputs")]
-    sides: dict[str, type[declare.Declaration]] = {"inputs": declare.Input, "outputs": declare.Output, "attrs": declare.Attr}
-    is_complete = all(lists_all(op, side, kind) for side, kind in sides.items())
-    return resolve_kernel(kernel, Names(ranks=ranks, outputs=outputs, attrs=types, is_complete=is_complete), files, problems)
-
-
-def _declared(op: declare.Op, side: str) -> list[declare.Declaration]:
-    given = op.given.get(side)
-    return [each for each in given if isinstance(each, declare.Declaration)] if isinstance(given, (list, tuple)) else []
+    return resolve_kernels(kernels, where, names, files, problems)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from opkit.spec.attr_values import ATTR_TYPES, attr_type_of, attr_value
+from opkit.spec.attr_values import attr_type_of, attr_value, why_no_attr_type
 from opkit.spec.fields import check_call, shown
 from opkit.spec.model import Attr, AttrDefault
-from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.problems import Problems, Rule
 from opkit.spec.resolve_names import port_name
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def resolve_attr(attr: declare.Attr, problems: Problems) -> Attr | None:
         kind = attr_type_of(attr.given["type"])
         if kind is None:
             word = attr.given["type"]
-            advice = (did_you_mean(word, ATTR_TYPES) if isinstance(word, str) else None) or f"an attr is {one_of(ATTR_TYPES)}"
-            problems.add(Rule.ATTR_TYPE, f"{shown(word)} is no attr type", attr.where_of("type"), advice=advice)
+            because, advice = why_no_attr_type(word)
+            problems.add(Rule.ATTR_TYPE, f"{shown(word)} is no attr type", attr.where_of("type"), because=because, advice=advice)
     default: AttrDefault | None = None
     if kind is not None and "default" in attr.given:
         default, because = attr_value(kind, attr.given["default"])

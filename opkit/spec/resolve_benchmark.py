@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from opkit.errors import SpecError
 from opkit.spec import declare
 from opkit.spec.attr_values import attr_value
-from opkit.spec.expressions import INT64_MAX, PortAddress, Scope
+from opkit.spec.expressions import INT64_MAX, Dim, Numel, leaves
 from opkit.spec.fields import check_call, integer_of, lists_all, name_of, shown
-from opkit.spec.model import MAX_BLOCKS, AttrDefault, Benchmark, Op
+from opkit.spec.model import MAX_BLOCKS, AttrDefault, Benchmark, GivenShape, Kernel, Op
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 from opkit.spec.shapes import MAX_RANK
+from opkit.spec.signature import declared_of, tells_all
+
+if TYPE_CHECKING:
+    from opkit.spec.expressions import Expr, Scope
+    from opkit.spec.location import Spot
 
 _MAX_ITERS = 10**9
 
@@ -77,38 +83,50 @@ def _comparable(benchmark: declare.Benchmark, op: Op, baseline: Op, problems: Pr
             problems.add(Rule.BENCHMARK, message, where)
 
 
-def _inputs(op: declare.Op) -> list[declare.Input]:
-    given = op.given.get("inputs")
-    return [each for each in given if isinstance(each, declare.Input)] if isinstance(given, (list, tuple)) else []
-
-
-def _benchmark_shapes(benchmark: declare.Benchmark, op: declare.Op, problems: Problems) -> dict[str, tuple[int, ...]]:
+def _benchmark_shapes(benchmark: declare.Benchmark, op: declare.Op, problems: Problems) -> dict[str, GivenShape]:
     given = benchmark.given.get("shapes")
     where = benchmark.where_of("shapes")
-    names = [name_of(port) for port in _inputs(op)]
-    if not lists_all(op, "inputs", declare.Input) or (given is None and benchmark.strays):
+    inputs = {name_of(port): port for port in declared_of(op, declare.Input)}
+    names = list(inputs)
+    if not tells_all(op, declare.Input) or (given is None and benchmark.strays):
         return {}
     if not isinstance(given, Mapping):
         message = "the benchmark has no shapes" if given is None else f"shapes is {shown(given)}, not a dict"
         example = ", ".join(f'"{name}": (4096, 4096)' for name in names)
         problems.add(Rule.BENCHMARK, message, where, advice=f"write shapes={{{example}}}")
         return {}
-    shapes: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, GivenShape] = {}
     for name, dims in given.items():
-        sizes = [integer_of(dim) for dim in dims] if isinstance(dims, (list, tuple)) else [None]
         if name not in names:
             advice = did_you_mean(shown(name), names) or f"its inputs are {one_of(names)}"
             problems.add(Rule.BENCHMARK, f"shapes has {shown(name)}, and the op has no such input", where, advice=advice)
-        elif any(size is None or not 0 <= size <= INT64_MAX for size in sizes) or len(sizes) > MAX_RANK:
-            problems.add(
-                Rule.BENCHMARK, f"the shape of {name!r} is {shown(dims)}, not a tuple of sizes", where, advice="write (4096, 4096)"
-            )
-        else:
-            shapes[name] = tuple(size for size in sizes if size is not None)
+        elif dims is not None or inputs[name].given["optional"] is not True:
+            shapes[name] = _given_shape(name, dims, where, problems, is_list=inputs[name].given["dynamic"] is True)
     for name in names:
-        if name not in given:
+        if name not in given and inputs[name].given["optional"] is not True:
             problems.add(Rule.BENCHMARK, f"the benchmark gives no shape for input {name!r}", where)
     return shapes
+
+
+def _given_shape(name: str, given: object, where: Spot, problems: Problems, *, is_list: bool) -> GivenShape:
+    if not is_list:
+        shape = _shape(given)
+        if shape is None:
+            message = f"the shape of {name!r} is {shown(given)}, not a tuple of sizes"
+            problems.add(Rule.BENCHMARK, message, where, advice="write (4096, 4096)")
+        return shape
+    members = [_shape(each) for each in given] if isinstance(given, (list, tuple)) else [None]
+    if None in members:
+        message = f"the shapes of {name!r} are {shown(given)}, not a list of tuples of sizes"
+        problems.add(Rule.BENCHMARK, message, where, advice="write [(4096, 4096), (4096, 4096)], one for each tensor")
+    return tuple(each for each in members if each is not None)
+
+
+def _shape(given: object) -> tuple[int, ...] | None:
+    if not isinstance(given, (list, tuple)) or len(given) > MAX_RANK:
+        return None
+    sizes = tuple(size for size in map(integer_of, given) if size is not None and 0 <= size <= INT64_MAX)
+    return sizes if len(sizes) == len(given) else None
 
 
 def _benchmark_attrs(benchmark: declare.Benchmark, op: Op, problems: Problems) -> dict[str, AttrDefault]:
@@ -141,24 +159,37 @@ def _benchmark_attrs(benchmark: declare.Benchmark, op: Op, problems: Problems) -
 
 
 def _launchable(
-    benchmark: declare.Benchmark, op: Op, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, AttrDefault], problems: Problems
+    benchmark: declare.Benchmark, op: Op, shapes: Mapping[str, GivenShape], values: Mapping[str, AttrDefault], problems: Problems
 ) -> None:
     """Reports a number of blocks or an argument that the benchmark's own shapes put out of range."""
     where = benchmark.where_of("shapes")
+    if not op.dtype_combos(values):
+        because = one_of(f"{output.name} is {one_of(dict.fromkeys(map(str, output.dtypes)))}" for output in op.outputs if output.dtype_attr)
+        problems.add(Rule.BENCHMARK, "the benchmark's attrs name no dtype of the outputs", benchmark.where_of("attrs"), because=because)
     try:
-        scope = Scope(shapes={**shapes, **op.infer_shapes(shapes)}, attrs=values)
-        blocks = op.kernel.blocks.evaluate(scope)
-        if (blocks > MAX_BLOCKS and not op.kernel.strides) or blocks < 0:
-            message = f"the benchmark's shapes need {blocks} blocks"
-            advice = "a kernel that strides over blocks may be clamped: strides=True" if blocks > 0 else None
-            problems.add(Rule.BLOCKS, message, where, because=f"a launch has 1 to {MAX_BLOCKS} blocks", advice=advice)
-        for arg in op.kernel.args:
-            scalar = arg.param.scalar
-            if scalar is None or not scalar.is_integer or isinstance(arg.value, PortAddress):
-                continue
-            value, (low, high) = arg.value.evaluate(scope), scalar.limits
-            if not low <= value <= high:
-                message = f"the benchmark's shapes make `{arg.value}` {value}"
-                problems.add(Rule.BENCHMARK, message, where, because=f"{arg.param.c_type} {arg.param.name} holds {low} to {high}")
+        scope = op.scope(shapes, values)
+        for kernel in op.kernels:
+            _launch(kernel, scope, where, problems)
     except SpecError as error:
         problems.add(Rule.BENCHMARK, error.message, where, because=error.because)
+
+
+def _launch(kernel: Kernel, scope: Scope, where: Spot, problems: Problems) -> None:
+    """Raises SpecError for an expression without a value."""
+    blocks = kernel.blocks.evaluate(scope) if _is_known(kernel.blocks, scope) else 1
+    if (blocks > MAX_BLOCKS and not kernel.strides) or blocks < 0:
+        message = f"the benchmark's shapes need {blocks} blocks"
+        advice = "a kernel that strides over blocks may be clamped: strides=True" if blocks > 0 else None
+        problems.add(Rule.BLOCKS, message, where, because=f"a launch has 1 to {MAX_BLOCKS} blocks", advice=advice)
+    for name, scalar, expr in (each for arg in kernel.args for each in arg.scalars):
+        if not scalar.is_integer or not _is_known(expr, scope):
+            continue
+        value, (low, high) = expr.evaluate(scope), scalar.limits
+        if not low <= value <= high:
+            message = f"the benchmark's shapes make `{expr}` {value}"
+            problems.add(Rule.BENCHMARK, message, where, because=f"{scalar.value} {name} holds {low} to {high}")
+
+
+def _is_known(expr: Expr, scope: Scope) -> bool:
+    """Whether no part of an expression is the shape of an output that C++ of the user's infers."""
+    return all(leaf.port in scope.shapes for leaf in leaves(expr) if isinstance(leaf, Numel | Dim))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeGuard
 
 import attrs
 
@@ -13,43 +14,69 @@ from opkit.spec import declare
 from opkit.spec.expressions import (
     INT64_MAX,
     INT64_MIN,
+    MAX_DEPTH,
+    AddressList,
     AttrValue,
     Binary,
     BinaryOp,
     Cores,
+    Count,
     Dim,
     Expr,
     Number,
     Numel,
     PortAddress,
     Scope,
+    Tiling,
+    UserTiling,
+    Workspace,
     is_constant,
 )
-from opkit.spec.fields import check_call, integer_of, sequence_of, shown, text_of
-from opkit.spec.kernel_signature import (
-    FoundEntry,
-    KernelParam,
-    KernelSignature,
-    KernelSource,
-    ScalarType,
-    UnknownParamTypeError,
-    lay_out,
-    read_kernel,
-)
-from opkit.spec.location import Spot, location_of
+from opkit.spec.fields import check_call, flag_of, integer_of, sequence_of, shown, text_of
+from opkit.spec.kernel_signature import KernelParam, KernelSignature, KernelSource, read_kernel
+from opkit.spec.location import Spot
 from opkit.spec.model import MAX_BLOCKS, AttrType, Kernel, LaunchArg
+from opkit.spec.open_questions import report_open
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.reserved import why_no_macro
+from opkit.spec.resolve_entry import EntryNames, resolve_entry
+from opkit.spec.resolve_tiling import resolve_tiling
+from opkit.spec.scalars import ScalarType
+from opkit.spec.shapes import MAX_RANK
+from opkit.spec.user_functions import why_no_file
+
+if TYPE_CHECKING:
+    from opkit.spec.kernel_structs import KernelStruct
 
 _TYPED = {"i32": ScalarType.I32, "u32": ScalarType.U32, "i64": ScalarType.I64, "f32": ScalarType.F32}
-_ARITY = {"numel": 1, "dim": 2, "attr": 1, "port": 1, "cores": 0, "ceil_div": 2, "i32": 1, "u32": 1, "i64": 1, "f32": 1}
+_WHOLE = {"port", "address_list", "attr", "workspace", "tiling", *_TYPED}
+_ARITY = {
+    "numel": 1,
+    "dim": 2,
+    "attr": 1,
+    "port": 1,
+    "count": 1,
+    "address_list": 1,
+    "workspace": 1,
+    "tiling": 1,
+    "cores": 0,
+    "ceil_div": 2,
+    "i32": 1,
+    "u32": 1,
+    "i64": 1,
+    "f32": 1,
+}
 _BINARY = {op.value: op for op in BinaryOp}
+_ARGUMENT_TYPES = {AttrType.INT, AttrType.FLOAT, AttrType.BOOL, AttrType.TYPE}
 _PATH_PART = re.compile(r"[\w .+@-]+")
-_ENTRY_FORM = 'extern "C" __global__ __aicore__ void {name}(…)'
 
 
 @attrs.frozen(kw_only=True)
 class Names:
     """What a kernel argument can name: the ranks of the ports (None if open) and the types of the attrs (None if mistaken).
+
+    `symbols` are those of `dtypes`, None if they can't be told. Of the ports, `dynamic` are lists of tensors, and of those the `unruled`
+    have tensors of any shape.
 
     Unless it `is_complete`, a mistake elsewhere hides names, and one that isn't here may be right.
     """
@@ -57,6 +84,9 @@ class Names:
     ranks: Mapping[str, int | None]
     outputs: Sequence[str]
     attrs: Mapping[str, AttrType | None]
+    dynamic: Collection[str]
+    unruled: Collection[str]
+    symbols: Collection[str] | None
     is_complete: bool
 
 
@@ -73,28 +103,57 @@ class KernelFiles:
         return self._sources[path]
 
 
-def resolve_kernel(kernel: declare.Kernel, names: Names, files: KernelFiles, problems: Problems) -> Kernel | None:
+@attrs.define(kw_only=True)
+class _Launches:
+    """What the arguments of an op's kernels have shown so far."""
+
+    passed: set[str] = attrs.field(factory=set)
+    """The ports that a kernel gets."""
+    has_all: bool = True
+    """Whether no argument is mistaken."""
+    workspaces: dict[declare.Size, int] = attrs.field(factory=dict)
+    """The number of each `workspace(…)` of the spec: it may stand in several places."""
+
+
+def resolve_kernels(
+    kernels: Sequence[declare.Kernel], where: Spot, names: Names, files: KernelFiles, problems: Problems
+) -> tuple[Kernel, ...] | None:
+    launches = _Launches()
+    resolved = [_kernel(kernel, names, launches, files, problems) for kernel in kernels]
+    absent = [name for name in names.outputs if name not in launches.passed]
+    if absent and launches.has_all:
+        message = f"{'the kernel never' if len(kernels) == 1 else 'no kernel'} gets output {absent[0]!r}"
+        place = kernels[0].where_of("args") if len(kernels) == 1 else where
+        problems.add(Rule.ARG_KIND, message, place, because="it isn't among args, so nothing would write it")
+        return None
+    found = tuple(kernel for kernel in resolved if kernel is not None)
+    return found if len(found) == len(resolved) else None
+
+
+def _kernel(kernel: declare.Kernel, names: Names, launches: _Launches, files: KernelFiles, problems: Problems) -> Kernel | None:
     before = len(problems)
     check_call(kernel, problems, optional={"defines"})
     defines = _defines(kernel, problems)
     found = _source(kernel, files, problems)
-    signature = None if found is None else _signature(kernel, found[1], problems)
-    expressions = _Expressions(names, problems)
+    entry_names = EntryNames(symbols=names.symbols or (), ports=names.ranks, is_complete=names.is_complete and names.symbols is not None)
+    entry = None if found is None else resolve_entry(kernel, found[1], defines, entry_names, problems)
+    signature = None if entry is None else entry.signature
+    expressions = _Expressions(names, launches, files.root, problems)
     blocks = _blocks(kernel, expressions, problems)
     args = _args(kernel, signature, expressions, problems)
-    strides = kernel.given.get("strides")
-    if not isinstance(strides, bool):
-        problems.add(Rule.WRONG_KIND, f"strides is {shown(strides)}, not True or False", kernel.where_of("strides"))
-    if len(problems) > before or found is None or signature is None or blocks is None:
+    strides = flag_of(kernel, "strides", problems)
+    if len(problems) > before or found is None or entry is None or blocks is None:
         return None
     path, source = found
     return Kernel(
         path=path,
         relative=path.relative_to(files.root).as_posix(),
-        signature=signature,
+        signature=entry.signature,
+        expression=entry.expression,
+        core=entry.core,
         args=tuple(args),
         blocks=blocks,
-        strides=strides is True,
+        strides=strides,
         defines=defines,
         files=source.files,
         integer_defaults=source.integer_defaults,
@@ -131,67 +190,20 @@ def _path(text: str, kernel: declare.Kernel, root: Path, problems: Problems) -> 
     elif not all(_PATH_PART.fullmatch(part) for part in relative.parts):
         message = f"the kernel {shown(text)} has a character that can't be in its name"
         because = "CMake and the generated C++ hold letters, digits, blanks and . _ + - @ only"
-    elif path.is_file():
+    elif why_no_file(path) is None:
         return path
     else:
         present = sorted(file.relative_to(root).as_posix() for file in (*root.glob("*.asc"), *root.glob("kernels/*.asc")))
-        message = f"there is no kernel file {text!r}"
-        because = f"{path} is no file" if path.exists() else f"{path} doesn't exist"
+        message = f"there is no kernel file {shown(text)}"
+        because = why_no_file(path)
         advice = did_you_mean(text, present) or (f"the project has {one_of(present)}" if present else None)
     problems.add(Rule.KERNEL_FILE, message, kernel.where_of("source"), because=because, advice=advice)
     return None
 
 
-def _signature(kernel: declare.Kernel, source: KernelSource, problems: Problems) -> KernelSignature | None:
-    name = text_of(kernel, "entry", problems)
-    if name is None:
-        return None
-    where = kernel.where_of("entry")
-    kernel_file = source.files[0].name
-    candidates = [entry for entry in source.entries if entry.name == name]
-    if not candidates:
-        others = list(dict.fromkeys(entry.name for entry in source.entries))
-        because = f"it defines {one_of(others)}" if others else "it defines no __global__ function"
-        if source.syntax_error_line is not None:
-            because += f", as far as it can be read: line {source.syntax_error_line} isn't understood"
-        advice = f"did you mean {others[0]!r}?" if len(others) == 1 else did_you_mean(name, others) or _ENTRY_FORM.format(name=name)
-        problems.add(Rule.ENTRY, f"{kernel_file} doesn't define an entry {name!r}", where, because=because, advice=advice)
-        return None
-    entry = candidates[0]
-    place = location_of(entry.file, entry.line).place
-    if entry.is_template or not entry.is_extern_c:
-        because = f"{place} is a template" if entry.is_template else f'{place} lacks extern "C", so its name is mangled'
-        problems.add(
-            Rule.ENTRY_FORM,
-            f"the entry {name!r} can't be launched by its name",
-            where,
-            because=because,
-            advice=_ENTRY_FORM.format(name=name),
-        )
-        return None
-    differing = next((other for other in candidates if _types(other) != _types(entry)), None)
-    if differing is not None:
-        because = f"{place} and {location_of(differing.file, differing.line).place}"
-        problems.add(Rule.ENTRY_FORM, f"{kernel_file} defines {name!r} twice with different parameters", where, because=because)
-        return None
-    try:
-        return lay_out(name, list(entry.params), file=entry.file, line=entry.line)
-    except UnknownParamTypeError as error:
-        problems.add(
-            Rule.ENTRY_FORM,
-            f"{name!r} has a parameter of a type that opkit can't pass",
-            where,
-            because=f"{error} at {location_of(entry.file, error.line).place}",
-            advice=f"use GM_ADDR, another pointer, or one of {one_of(scalar.value for scalar in ScalarType)}",
-        )
-        return None
-
-
-def _types(entry: FoundEntry) -> list[str]:
-    return [c_type for c_type, _, _ in entry.params]
-
-
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Texts, characters and comments that end, and the digits that an apostrophe may stand between.
+_CLOSED = re.compile(r"""R"([^()\\\s]*)\(.*?\)\1"|"(?:\\.|[^"\\])*"|\b[0-9](?:'?[A-Za-z0-9_.])*|'(?:\\.|[^'\\])*'|//.*|/\*.*?\*/""")
 
 
 def _defines(kernel: declare.Kernel, problems: Problems) -> dict[str, int | str]:
@@ -205,11 +217,25 @@ def _defines(kernel: declare.Kernel, problems: Problems) -> dict[str, int | str]
             problems.add(Rule.DEFINE, f"{shown(name)} is no macro name", where)
         elif name.startswith("DTYPE_"):
             problems.add(Rule.DEFINE, f"{name!r} can't be defined here", where, because="opkit defines DTYPE_<PORT> for each dtype")
-        elif isinstance(value, bool) or not isinstance(value, (int, str)):
-            problems.add(Rule.DEFINE, f"the define {name!r} is {shown(value)}, not an integer or a text", where)
-        elif isinstance(value, str) and ("\n" in value or "\r" in value or "\0" in value or value.rstrip().endswith("\\")):
-            problems.add(Rule.DEFINE, f"the define {name!r} is {shown(value)}, which isn't one line", where)
+        elif (because := why_no_macro(name)) is not None:
+            problems.add(Rule.DEFINE, f"{name!r} can't be defined here", where, because=because)
+        elif (reason := _why_no_value(value)) is not None:
+            problems.add(Rule.DEFINE, f"the define {name!r} is {shown(value)}, {reason}", where)
     return dict(given)
+
+
+def _why_no_value(value: object) -> str | None:
+    """Why a macro can't be this, as a message goes on, or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        return "not an integer or a text"
+    if isinstance(value, int):
+        return None if INT64_MIN <= value < 2**64 else "which doesn't fit in 64 bits"
+    if "\n" in value or "\r" in value or "\0" in value or value.rstrip().endswith("\\"):
+        return "which isn't one line"
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        return "which isn't valid Unicode"
+    rest = _CLOSED.sub(" ", value)
+    return "which opens a comment or a text and doesn't close it" if "/*" in rest or '"' in rest or "'" in rest else None
 
 
 def _blocks(kernel: declare.Kernel, expressions: _Expressions, problems: Problems) -> Expr | None:
@@ -228,14 +254,15 @@ def _blocks(kernel: declare.Kernel, expressions: _Expressions, problems: Problem
 
 
 def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions: _Expressions, problems: Problems) -> list[LaunchArg]:
+    launches = expressions.launches
     given = sequence_of(kernel, "args", problems, what='["x", "y", "z", numel("x")]')
     if given is None:
+        launches.has_all = False
         return []
-    values = [expressions.argument(value, _where(value, kernel, index)) for index, value in enumerate(given)]
-    absent = [name for name in expressions.names.outputs if not any(isinstance(v, _Value) and v.expr == PortAddress(name) for v in values)]
-    if absent and all(value is not None for value in values):
-        message = f"the kernel never gets output {absent[0]!r}"
-        problems.add(Rule.ARG_KIND, message, kernel.where_of("args"), because="it isn't among args, so nothing would write it")
+    structs = {} if signature is None else {index: param.struct for index, param in enumerate(signature.params)}
+    values = [expressions.argument(value, _where(value, kernel, index), structs.get(index)) for index, value in enumerate(given)]
+    launches.passed |= {value.expr.port for value in values if value is not None and isinstance(value.expr, (PortAddress, AddressList))}
+    launches.has_all = launches.has_all and None not in values
     if signature is None:
         return []
     if len(given) != len(signature.params):
@@ -247,6 +274,9 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
             advice=_missing_advice(len(given), signature),
         )
         return []
+    if not given:
+        because = "without an address it can reach no tensor, and GE takes no empty block of arguments"
+        problems.add(Rule.ARG_COUNT, f"the kernel {signature.name!r} takes no arguments", kernel.where_of("args"), because=because)
     args = []
     for index, (value, param) in enumerate(zip(values, signature.params, strict=True)):
         if value is None:
@@ -254,7 +284,7 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
         reason = _misfit(value, param, expressions.names)
         if reason is not None:
             problems.add(
-                Rule.ARG_KIND,
+                Rule.WORKSPACE if isinstance(value.expr, Workspace) else Rule.ARG_KIND,
                 f"argument {index + 1}, {_shown(value)}, doesn't fit {param.c_type} {param.name}",
                 _where(given[index], kernel, index),
                 because=reason,
@@ -284,27 +314,38 @@ def _shown(value: _Value) -> str:
 
 
 def _misfit(value: _Value, param: KernelParam, names: Names) -> str | None:  # noqa: PLR0911 - one return for each reason
-    if isinstance(value.expr, PortAddress):
+    if isinstance(value.expr, (PortAddress, AddressList)):
         return None if param.is_pointer else "a port is passed as an address"
+    if isinstance(value.expr, Workspace):
+        return None if param.is_pointer else "a workspace is passed as an address"
+    if isinstance(value.expr, (Tiling, UserTiling)):
+        return None if param.struct is not None else "tiling fills a struct that the kernel takes by value"
     if param.scalar is None:
-        return "a pointer takes the address of a port"
+        return _POINTEE if param.is_pointer else f'a struct takes tiling("{param.c_type}", …)'
     if value.demanded is not None and value.demanded is not param.scalar:
         return f"the spec says {value.demanded.value}, and the kernel {param.scalar.value}"
     if isinstance(value.expr, AttrValue):
-        kind = names.attrs[value.expr.name]
-        if kind is AttrType.FLOAT and not param.scalar.is_float:
-            return "the attr is a float"
-        if kind is AttrType.INT and not param.scalar.is_integer:
-            return "the attr is an int"
-        if kind is AttrType.BOOL and param.scalar.is_float:
-            return "the attr is a bool"
-        return None
+        return _attr_misfit(names.attrs[value.expr.name], param.scalar)
     if not param.scalar.is_integer:
         return "a size is an integer"
     if isinstance(value.expr, Number):
         low, high = param.scalar.limits
         return None if low <= value.expr.value <= high else f"{param.scalar.value} holds {low} to {high}"
     return None
+
+
+_POINTEE = "a pointer takes the address of a port or a workspace"
+
+
+def _attr_misfit(kind: AttrType | None, scalar: ScalarType) -> str | None:
+    is_misfit = {
+        AttrType.FLOAT: not scalar.is_float,
+        AttrType.INT: not scalar.is_integer,
+        AttrType.BOOL: scalar.is_float,
+        AttrType.TYPE: not scalar.is_integer,
+    }
+    reasons = {AttrType.INT: "the attr is an int", AttrType.TYPE: "the attr is a type: GE's number of a dtype"}
+    return reasons.get(kind, f"the attr is a {kind.value}") if kind is not None and is_misfit[kind] else None
 
 
 def _where(value: object, kernel: declare.Kernel, index: int) -> Spot:
@@ -316,28 +357,52 @@ def _where(value: object, kernel: declare.Kernel, index: int) -> Spot:
 class _Expressions:
     """Turns what stands in `args` and `blocks` into trees, with every name looked up."""
 
-    def __init__(self, names: Names, problems: Problems) -> None:
+    def __init__(self, names: Names, launches: _Launches, root: Path, problems: Problems) -> None:
         self.names = names
+        self.launches = launches
+        self._root = root
         self._problems = problems
 
-    def argument(self, value: object, where: Spot) -> _Value | None:
-        """A whole kernel argument."""
+    def argument(self, value: object, where: Spot, struct: KernelStruct | None = None) -> _Value | None:
+        """A whole kernel argument; `struct` is the parameter's, if it is one by value."""
+        if value is ...:
+            report_open("an argument of the kernel", where, self._problems)
+            return None
         if isinstance(value, str):
             return self._bare(value, where)
-        if isinstance(value, declare.Size):
-            if not self._has_operands(value):
-                return None
-            if value.word == "port":
-                return self._named(value.operands[0], self.names.ranks, "port", PortAddress, where)
-            if value.word == "attr":
-                return self._attr_argument(value.operands[0], where)
-            if value.word in _TYPED:
-                return self._typed(value, where)
+        if isinstance(value, declare.Size) and value.word in _WHOLE:
+            return self._whole(value, struct, where) if self._has_operands(value) else None
         expr = self.size(value, where)
         return None if expr is None else _Value(expr)
 
+    def _whole(self, value: declare.Size, struct: KernelStruct | None, where: Spot) -> _Value | None:
+        if value.word == "tiling":
+            tiling = resolve_tiling(value, struct, self._root, self.member, self._problems)
+            return None if tiling is None else _Value(tiling)
+        if value.word in _TYPED:
+            return self._typed(value, where)
+        if value.word == "workspace":
+            return self._workspace(value, where)
+        read = {"port": self._address, "address_list": self._address_list, "attr": self._attr_argument}
+        return read[value.word](value.operands[0], where)
+
+    def member(self, value: object, param: KernelParam, where: Spot) -> Expr | None:
+        """The value of a member of a struct; None after reporting why there is none."""
+        found = self.argument(value, where)
+        if found is None:
+            return None
+        reason = _misfit(found, param, self.names)
+        if reason is None:
+            return found.expr
+        message = f"{param.name}={_shown(found)} doesn't fit {param.c_type} {param.name}"
+        self._problems.add(Rule.TILING, message, where, because=reason)
+        return None
+
     def size(self, value: object, where: Spot) -> Expr | None:
         """An integer expression, constants folded; None after reporting why there is none."""
+        if isinstance(value, declare.Size) and (because := _why_too_large(value)) is not None:
+            self._problems.add(Rule.EXPRESSION, "a size expression is too large", Spot(call=value.call), because=because)
+            return None
         expr = self._tree(value, where)
         if expr is None or not is_constant(expr):
             return expr
@@ -379,8 +444,9 @@ class _Expressions:
             case "attr":
                 expr = self._integer_attr(size.operands[0], where)
             case "numel":
-                named = self._named(size.operands[0], self.names.ranks, "port", Numel, where)
-                expr = None if named is None else named.expr
+                expr = self._numel(size.operands[0], where)
+            case "count":
+                expr = self._count(size.operands[0], where)
             case "dim":
                 expr = self._dim(*size.operands, where=where)
             case _:
@@ -436,24 +502,70 @@ class _Expressions:
             return None
         if is_attr:
             return self._attr_argument(name, where)
-        return self._named(name, {**self.names.ranks, **self.names.attrs}, "port or attr", PortAddress, where)
+        if not is_port:
+            self._unknown(name, {**self.names.ranks, **self.names.attrs}, "port or attr", where)
+            return None
+        return self._address(name, where)
 
-    def _named(self, name: object, known: Mapping[str, object], what: str, node: type[Numel | PortAddress], where: Spot) -> _Value | None:
-        if isinstance(name, str) and name in known:
-            return _Value(node(name))
-        self._unknown(name, known, what, where)
-        return None
+    def _address(self, name: object, where: Spot) -> _Value | None:
+        if not self._is_port(name, where):
+            return None
+        if name in self.names.dynamic:
+            message = f"{name!r} is a list of tensors, which have no single address"
+            self._problems.add(Rule.ADDRESS_LIST, message, where, advice=f'write address_list("{name}")')
+            return None
+        return _Value(PortAddress(name))
+
+    def _address_list(self, name: object, where: Spot) -> _Value | None:
+        if not self._is_port(name, where):
+            return None
+        if name not in self.names.dynamic:
+            self._problems.add(Rule.ADDRESS_LIST, f"{name!r} is one tensor, not a list of them", where, advice=f'write port("{name}")')
+            return None
+        return _Value(AddressList(name))
+
+    def _workspace(self, given: declare.Size, where: Spot) -> _Value | None:
+        numbers = self.launches.workspaces
+        number = numbers.setdefault(given, len(numbers))
+        size = self.size(given.operands[0], where)
+        if isinstance(size, Number) and size.value < 0:
+            self._problems.add(Rule.WORKSPACE, f"a workspace can't have {size.value} bytes", where)
+            return None
+        return None if size is None else _Value(Workspace(size, number))
+
+    def _numel(self, name: object, where: Spot) -> Expr | None:
+        return Numel(name) if self._is_port(name, where) and self._has_one_shape(name, where) else None
+
+    def _count(self, name: object, where: Spot) -> Expr | None:
+        if not self._is_port(name, where):
+            return None
+        if name not in self.names.dynamic:
+            self._problems.add(Rule.COUNT, f"{name!r} is one tensor: there is nothing to count", where)
+            return None
+        return Count(name)
+
+    def _is_port(self, name: object, where: Spot) -> TypeGuard[str]:
+        if isinstance(name, str) and name in self.names.ranks:
+            return True
+        self._unknown(name, self.names.ranks, "port", where)
+        return False
+
+    def _has_one_shape(self, name: str, where: Spot) -> bool:
+        if name not in self.names.dynamic or name not in self.names.unruled:
+            return True
+        message = f"the tensors of {name!r} needn't have one shape"
+        self._problems.add(Rule.COUNT, message, where, advice=f'give the input {name!r} a shape that they all keep to, e.g. shape="..."')
+        return False
 
     def _attr_argument(self, name: object, where: Spot) -> _Value | None:
         if not isinstance(name, str) or name not in self.names.attrs:
             self._unknown(name, self.names.attrs, "attr", where)
             return None
         kind = self.names.attrs[name]
-        if kind is AttrType.STR:
-            self._problems.add(
-                Rule.ARG_KIND, f"attr {name!r} can't be a kernel argument", where, because="it is a str, and a kernel takes numbers"
-            )
-        return None if kind in {None, AttrType.STR} else _Value(AttrValue(name))
+        if kind is not None and kind not in _ARGUMENT_TYPES:
+            because = f"it is a {kind.value}, and a kernel takes numbers"
+            self._problems.add(Rule.ARG_KIND, f"attr {name!r} can't be a kernel argument", where, because=because)
+        return _Value(AttrValue(name)) if kind in _ARGUMENT_TYPES else None
 
     def _integer_attr(self, name: object, where: Spot) -> Expr | None:
         if isinstance(name, str) and name in self.names.ranks and name not in self.names.attrs:
@@ -464,26 +576,24 @@ class _Expressions:
             self._unknown(name, self.names.attrs, "attr", where)
             return None
         kind = self.names.attrs[name]
-        if kind in {AttrType.FLOAT, AttrType.STR}:
-            self._problems.add(
-                Rule.EXPRESSION, f"attr {name!r} can't be part of a size", where, because=f"it is a {kind.value}, and a size is an integer"
-            )
+        if kind not in {AttrType.INT, AttrType.BOOL, None}:
+            because = f"it is a {kind.value}, and a size is an integer"
+            self._problems.add(Rule.EXPRESSION, f"attr {name!r} can't be part of a size", where, because=because)
             return None
         return None if kind is None else AttrValue(name)
 
     def _dim(self, port: object, axis: object, *, where: Spot) -> Expr | None:
-        if not isinstance(port, str) or port not in self.names.ranks:
-            self._unknown(port, self.names.ranks, "port", where)
+        if not self._is_port(port, where) or not self._has_one_shape(port, where):
             return None
         index = integer_of(axis)
         if index is None:
             self._problems.add(Rule.EXPRESSION, f"the axis of dim is {shown(axis)}, not an integer", where)
             return None
         rank = self.names.ranks[port]
-        if rank is not None and not -rank <= index < rank:
-            self._problems.add(
-                Rule.EXPRESSION, f'dim("{port}", {index}) is outside the shape', where, because=f"{port!r} has {_counted(rank, 'dim')}"
-            )
+        most = MAX_RANK if rank is None else rank
+        if not -most <= index < most:
+            because = f"GE has at most {MAX_RANK} dims" if rank is None else f"{port!r} has {_counted(rank, 'dim')}"
+            self._problems.add(Rule.EXPRESSION, f'dim("{port}", {shown(index)}) is outside the shape', where, because=because)
             return None
         return Dim(port, index)
 
@@ -512,6 +622,27 @@ class _Expressions:
             return
         advice = did_you_mean(name, known) or (f"the op has {one_of(known)}" if known else None)
         self._problems.add(Rule.UNKNOWN_NAME, f"there is no {what} {name!r}", where, advice=advice)
+
+
+# One that adds an expression to itself again and again has few objects, and a C++ text that no compiler reads.
+_MAX_OPERANDS = 1000
+
+
+def _why_too_large(size: declare.Size) -> str | None:
+    pending: list[tuple[object, int]] = [(size, 0)]
+    count = 0
+    while pending:
+        value, depth = pending.pop()
+        count += 1
+        if depth > MAX_DEPTH:
+            return f"its operators stand more than {MAX_DEPTH} deep inside each other"
+        if count > _MAX_OPERANDS:
+            return f"it has more than {_MAX_OPERANDS} operands"
+        if isinstance(value, declare.Size) and value.word in _BINARY:
+            # Those of min_ and max_ are taken two by two.
+            inside = depth + max(1, len(value.operands) - 1)
+            pending += [(operand, inside) for operand in value.operands]
+    return None
 
 
 def _counted(count: int, noun: str) -> str:

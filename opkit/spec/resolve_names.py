@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from opkit.spec.fields import shown, text_of
+from opkit.spec.fields import flag_of, name_of, shown, text_of
+from opkit.spec.naming import stem_of
 from opkit.spec.problems import Problems, Rule
-from opkit.spec.reserved import why_no_cpp_name, why_no_op_type
+from opkit.spec.reserved import is_built_in, why_no_cpp_name, why_no_op_type
 
 if TYPE_CHECKING:
     from opkit.spec import declare
 
-__all__ = ["LONGEST_NAME", "PORT_NAME", "op_type_of", "port_name", "unique_names"]
+__all__ = ["LONGEST_NAME", "PORT_NAME", "file_stem_of", "op_type_of", "port_name", "unique_names", "unique_ops", "unique_ports"]
 
 _OP_TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
+_FILE_STEM = re.compile(r"[a-z][a-z0-9_]*")
 PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LONGEST_NAME = 100
 
@@ -25,7 +27,8 @@ def op_type_of(op: declare.Op, problems: Problems) -> str:
     op_type = text_of(op, "type", problems)
     if op_type is None:
         return ""
-    because = why_no_op_type(op_type)
+    allow_builtin = flag_of(op, "allow_builtin", problems)
+    because = why_no_op_type(op_type, allow_builtin=allow_builtin)
     if not _is_op_type(op_type):
         because = (
             f"it must match [A-Z][A-Za-z0-9]* and have at most {LONGEST_NAME} characters: it becomes a C++ class and a GE registration"
@@ -35,8 +38,46 @@ def op_type_of(op: declare.Op, problems: Problems) -> str:
         camel = "".join(word[0].upper() + word[1:] for word in words)[:LONGEST_NAME]
         suggestion = next((word for word in (camel, f"{camel}Custom") if _is_op_type(word) and not why_no_op_type(word)), None)
         advice = f"{suggestion!r} would do" if suggestion else None
+        if is_built_in(op_type):
+            advice = f"{advice}; allow_builtin=True if it is meant to take the place of that one"
         problems.add(Rule.OP_TYPE, f"{shown(op_type)} can't be an op type", op.where_of("type"), because=because, advice=advice)
     return op_type
+
+
+def file_stem_of(op: declare.Op, problems: Problems) -> str | None:
+    """The stem that an op is given; None if the rule of its type gives one."""
+    if op.given["file_stem"] is None:
+        return None
+    stem = text_of(op, "file_stem", problems)
+    if stem is not None and (not _FILE_STEM.fullmatch(stem) or len(stem) > LONGEST_NAME):
+        because = f"it must match [a-z][a-z0-9_]* and have at most {LONGEST_NAME} characters"
+        problems.add(Rule.FILE_STEM, f"{shown(stem)} can't be a file stem", op.where_of("file_stem"), because=because)
+    return stem
+
+
+def unique_ops(ops: Sequence[declare.Op], problems: Problems) -> None:
+    """Reports two ops of one type, or of one file stem."""
+    types: dict[str, declare.Op] = {}
+    stems: dict[str, declare.Op] = {}
+    counts = Counter(map(id, ops))
+    for op in ops:
+        op_type, stem = op.given.get("type"), op.given["file_stem"]
+        if not isinstance(op_type, str):
+            continue
+        other = types.setdefault(op_type, op)
+        if other is not op:
+            because = f"GE keeps the first registration only; the other one is {other.where.place}"
+            problems.add(Rule.DUPLICATE, f"two ops have the type {op_type!r}", op.where_of("type"), because=because)
+            continue
+        if counts[id(op)] > 1:
+            problems.add(Rule.DUPLICATE, f"the op {op_type!r} is in ops twice", op.where)
+        stem = stem if isinstance(stem, str) else stem_of(op_type)
+        other = stems.setdefault(stem, op)
+        if other is not op:
+            message = f"the ops {other.given['type']!r} and {op_type!r} have one file stem, {stem!r}"
+            where = op.where_of("file_stem" if op.given["file_stem"] is not None else "type")
+            advice = f'give one of them another: file_stem="{stem}_2"'
+            problems.add(Rule.FILE_STEM, message, where, because=f"the other one is {other.where.place}", advice=advice)
 
 
 def _is_op_type(word: str) -> bool:
@@ -58,6 +99,14 @@ def unique_names(declared: Sequence[declare.Declaration], what: str, problems: P
             )
             because = f"the other one is {other.where.place}" if other.where != declaration.where else None
             problems.add(Rule.DUPLICATE, message, declaration.where, because=because)
+
+
+def unique_ports(inputs: Sequence[declare.Input], outputs: Sequence[declare.Output], problems: Problems) -> None:
+    """An output may have the name of an input, once and letter by letter."""
+    names = {name_of(port) for port in inputs}
+    unique_names(inputs, "port", problems)
+    unique_names(outputs, "port", problems)
+    unique_names([*inputs, *(port for port in outputs if name_of(port) not in names)], "port", problems)
 
 
 def port_name(declared: declare.Input | declare.Output | declare.Attr, problems: Problems) -> str:

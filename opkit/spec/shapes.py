@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.errors import SpecError
+from opkit.spec.expressions import MAX_DEPTH, AttrValue, Binary, BinaryOp, DimName, Expr, Number, Scope, is_constant, leaves
+from opkit.spec.fields import shown
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
 MAX_RANK = 25  # gert::Shape::kMaxDimNum
 _MAX_DIM = 2**63 - 1
+_MAX_DIM_DIGITS = len(str(_MAX_DIM))
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -43,16 +50,42 @@ class DimGroup:
         return self.name if self.name == "..." else f"*{self.name}"
 
 
-PatternItem = NamedDim | FixedDim | DimGroup
+@attrs.frozen(str=False)
+class ComputedDim:
+    """A dim of an output that is computed from dims that inputs bind and from int attrs: `DimName` and `AttrValue` are its leaves."""
+
+    expr: Expr
+
+    @property
+    def dims(self) -> tuple[NamedDim, ...]:
+        return tuple(dict.fromkeys(NamedDim(leaf.name) for leaf in leaves(self.expr) if isinstance(leaf, DimName)))
+
+    @property
+    def attrs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(leaf.name for leaf in leaves(self.expr) if isinstance(leaf, AttrValue)))
+
+    def __str__(self) -> str:
+        """Without the brackets."""
+        return str(_renamed(self.expr, AttrValue, DimName))
+
+
+PatternItem = NamedDim | FixedDim | DimGroup | ComputedDim
 
 
 class PatternError(ValueError):
-    """A shape text that is no pattern; the message says why."""
+    """A shape text that is no pattern; the message says why. `is_expression` if what is wrong is inside brackets."""
+
+    def __init__(self, message: str, *, is_expression: bool = False) -> None:
+        super().__init__(message)
+        self.is_expression = is_expression
 
 
 @attrs.frozen
 class ShapePattern:
-    """An input's pattern has at most one group, so that a shape matches in one way only; an output's may have several."""
+    """An input's pattern has at most one group, so that a shape matches in one way only; an output's may have several.
+
+    `text` is what the spec says, on one line.
+    """
 
     text: str
     items: tuple[PatternItem, ...]
@@ -69,15 +102,60 @@ class ShapePattern:
     @property
     def names(self) -> tuple[NamedDim | DimGroup, ...]:
         """What must be bound for the pattern to be a shape, each once."""
-        return tuple(dict.fromkeys(item for item in self.items if not isinstance(item, FixedDim)))
+        named = [(item,) if isinstance(item, NamedDim | DimGroup) else item.dims for item in self.items if not isinstance(item, FixedDim)]
+        return tuple(dict.fromkeys(name for names in named for name in names))
+
+    @property
+    def attrs(self) -> tuple[str, ...]:
+        """The attrs that dims are computed from, each once."""
+        return tuple(dict.fromkeys(name for item in self.items if isinstance(item, ComputedDim) for name in item.attrs))
+
+    def with_attrs(self, names: Iterable[str]) -> ShapePattern:
+        """A copy in which these names are attrs and no dims."""
+        known = set(names)
+        items = (_with_attrs(item, known) for item in self.items)
+        return ShapePattern(self.text, tuple(items))
 
 
+@attrs.frozen
+class Broadcast:
+    """An output's shape: what the shapes of these inputs are broadcast to, by NumPy's rules."""
+
+    ports: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return f"broadcast({', '.join(self.ports)})"
+
+    @property
+    def rank(self) -> None:
+        return None
+
+
+@attrs.frozen
+class UserShape:
+    """An output's shape: what the user's own C++ function infers. `header` is absolute, `relative` what the spec says."""
+
+    header: Path
+    relative: str
+    function: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.function} of {self.relative}"
+
+    @property
+    def rank(self) -> None:
+        return None
+
+
+ShapeRule = ShapePattern | Broadcast | UserShape
 Bindings = dict[NamedDim | DimGroup, tuple[int, ...]]
 
 
 def parse_pattern(text: str) -> ShapePattern:
-    """Reads dims separated by blanks: a name, a number, `...`, `*name`; "" is rank 0. Raises PatternError."""
-    items = tuple(_item(word, text) for word in text.split())
+    """Reads dims separated by blanks: a name, a number, `...`, `*name`, an expression in brackets; "" is rank 0. Raises PatternError."""
+    items = tuple(_item(word, text) for word in _words(text) if word)
     if len(items) > MAX_RANK:
         msg = f"{len(items)} dims, and GE has at most {MAX_RANK}"
         raise PatternError(msg)
@@ -85,26 +163,128 @@ def parse_pattern(text: str) -> ShapePattern:
     if both:
         msg = f"{min(both)!r} is a dim and a group at once"
         raise PatternError(msg)
-    return ShapePattern(text, items)
+    return ShapePattern(" ".join(text.split()), items)
+
+
+def _words(text: str) -> Iterable[str]:
+    """Splits at blanks outside of brackets."""
+    word = ""
+    depth = 0
+    for character in text:
+        if character.isspace() and depth == 0:
+            yield word
+            word = ""
+            continue
+        word += character
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            break
+    if depth != 0:
+        msg = f"{text!r} opens and closes different numbers of brackets"
+        raise PatternError(msg)
+    yield word
 
 
 def _item(word: str, text: str) -> PatternItem:
     if word == "...":
         return DimGroup(word)
     if word.isascii() and word.isdigit():
-        if int(word) > _MAX_DIM:
-            msg = f"{word} doesn't fit in int64"
+        if len(word.lstrip("0")) > _MAX_DIM_DIGITS or int(word) > _MAX_DIM:
+            msg = f"{word if len(word) <= 2 * _MAX_DIM_DIGITS else f'a number of {len(word)} digits'} doesn't fit in int64"
             raise PatternError(msg)
         return FixedDim(int(word))
     if _NAME.fullmatch(word):
         return NamedDim(word)
     if word.startswith("*") and _NAME.fullmatch(word[1:]):
         return DimGroup(word[1:])
+    if word.startswith("(") and word.endswith(")"):
+        return _computed(word[1:-1])
+    if "(" in word:
+        msg = f"{word!r} is no dim: an expression stands in brackets, as in `n (k // 2)`"
+        raise PatternError(msg)
     if "," in text:
         msg = "dims are separated by blanks, not commas"
         raise PatternError(msg)
     msg = f"{word!r} is no dim: a dim is a name, a number, `...` or `*name`"
     raise PatternError(msg)
+
+
+_OPERATORS: dict[type[ast.operator], BinaryOp] = {
+    ast.Add: BinaryOp.ADD,
+    ast.Sub: BinaryOp.SUB,
+    ast.Mult: BinaryOp.MUL,
+    ast.FloorDiv: BinaryOp.FLOOR_DIV,
+    ast.Mod: BinaryOp.MOD,
+}
+_FUNCTIONS = {op.value: op for op in (BinaryOp.CEIL_DIV, BinaryOp.MIN, BinaryOp.MAX)}
+
+
+def _computed(text: str) -> PatternItem:
+    """The expression of one dim; a constant is a fixed dim, and a name alone is that dim."""
+    try:
+        # In brackets of its own: a line break in it is none of Python's business.
+        tree = ast.parse(f"({text})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        msg = f"`{text}` is no expression"
+        raise PatternError(msg, is_expression=True) from None
+    if _is_deep(tree):
+        msg = f"its operators stand more than {MAX_DEPTH} deep inside each other"
+        raise PatternError(msg, is_expression=True)
+    expr = _expression(tree, text)
+    if isinstance(expr, DimName):
+        return NamedDim(expr.name)
+    if not is_constant(expr):
+        return ComputedDim(expr)
+    try:
+        size = expr.evaluate(Scope())
+    except SpecError as error:
+        raise PatternError(str(error.because), is_expression=True) from None
+    if size < 0:
+        msg = f"`{text}` is {size}, and a dim isn't negative"
+        raise PatternError(msg, is_expression=True)
+    return FixedDim(size)
+
+
+def _is_deep(tree: ast.expr) -> bool:
+    level: list[ast.AST] = [tree]
+    for _ in range(MAX_DEPTH + 1):
+        level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+    return bool(level)
+
+
+def _expression(tree: ast.expr, text: str) -> Expr:
+    match tree:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            if value > _MAX_DIM:
+                msg = f"{shown(value)} doesn't fit in int64"
+                raise PatternError(msg, is_expression=True)
+            return Number(value)
+        case ast.Name(id=name) if _NAME.fullmatch(name):
+            return DimName(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return Binary(BinaryOp.SUB, Number(0), _expression(operand, text))
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return Binary(_OPERATORS[type(operator)], _expression(left, text), _expression(right, text))
+        case ast.Call(func=ast.Name(id=name), args=[left, right], keywords=[]) if name in _FUNCTIONS:
+            return Binary(_FUNCTIONS[name], _expression(left, text), _expression(right, text))
+    found = ast.unparse(tree)
+    msg = f"`{found}` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
+        msg = f"`{found}` gives a fraction: write // to round down, ceil_div to round up"
+    raise PatternError(msg, is_expression=True)
+
+
+def _with_attrs(item: PatternItem, names: set[str]) -> PatternItem:
+    if isinstance(item, NamedDim) and item.name in names:
+        return ComputedDim(AttrValue(item.name))
+    return ComputedDim(_renamed(item.expr, DimName, AttrValue, names)) if isinstance(item, ComputedDim) else item
+
+
+def _renamed(expr: Expr, old: type[DimName | AttrValue], new: type[DimName | AttrValue], names: Collection[str] | None = None) -> Expr:
+    """The tree with leaves of another kind, those of these `names` or all."""
+    if isinstance(expr, Binary):
+        return Binary(expr.op, _renamed(expr.left, old, new, names), _renamed(expr.right, old, new, names))
+    return new(expr.name) if isinstance(expr, old) and (names is None or expr.name in names) else expr
 
 
 def why_no_shape(shape: Sequence[int]) -> str | None:
@@ -128,6 +308,8 @@ def match(pattern: ShapePattern, shape: Sequence[int], bindings: Bindings) -> st
         width = spare + 1 if index == group else 1
         found = tuple(shape[position : position + width])
         position += width
+        if isinstance(item, ComputedDim):
+            continue  # No input has one.
         if isinstance(item, FixedDim):
             if found != (item.size,):
                 return f"dim {position - 1} is {found[0]}, and the pattern {pattern.text!r} fixes {item.size}"
@@ -144,12 +326,41 @@ def unbound(pattern: ShapePattern, inputs: Iterable[ShapePattern]) -> tuple[Name
     return tuple(name for name in pattern.names if name not in bound)
 
 
-def shape_of(pattern: ShapePattern, bindings: Bindings) -> tuple[int, ...]:
-    """The shape that an output's pattern stands for; every name must be bound."""
-    dims: list[int] = []
+def shape_of(pattern: ShapePattern, bindings: Bindings, attrs: Mapping[str, object]) -> tuple[int, ...]:
+    """The shape that an output's pattern stands for; every name must be bound. Raises SpecError for a dim that has no value, KeyError for
+    an attr that isn't given.
+    """
+    scope = Scope(dims={name.name: dims[0] for name, dims in bindings.items() if isinstance(name, NamedDim)}, attrs=attrs)
+    shape: list[int] = []
     for item in pattern.items:
-        dims.extend((item.size,) if isinstance(item, FixedDim) else bindings[item])
-    return tuple(dims)
+        match item:
+            case FixedDim():
+                shape.append(item.size)
+            case ComputedDim():
+                shape.append(_size_of(item, scope))
+            case _:
+                shape.extend(bindings[item])
+    return tuple(shape)
+
+
+def _size_of(item: ComputedDim, scope: Scope) -> int:
+    size = item.expr.evaluate(scope)
+    if size < 0:
+        msg = f"the dim `{item}` has no size here"
+        raise SpecError(msg, because=f"it is {size}", number="OPK0292")
+    return size
+
+
+def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """What shapes are broadcast to, by NumPy's rules; None if they can't be."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    found = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, start=rank - len(shape)):
+            if size != 1 and found[axis] not in {1, size}:
+                return None
+            found[axis] = found[axis] if size == 1 else size
+    return tuple(found)
 
 
 def _shown(item: NamedDim | DimGroup, dims: tuple[int, ...]) -> str:

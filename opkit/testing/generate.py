@@ -5,6 +5,9 @@
 * A size becomes a shape through the spec's patterns: the port's group of dims (or, without one, its last named dim) takes the size, its
   other names are 1. A named group gets two more shapes, one of rank 2 and one of rank 0; a port with several named dims one in which none
   is 1.
+* Crossed dtypes aren't all run: each dtype of each port is, at least once.
+* Optional inputs are there, and dynamic ones have 3 tensors; then, for one size, each optional one is absent, and the dynamic ones have 1
+  and 17 tensors. An attr that counts them says so.
 * Attrs have their defaults; then, for one size, each attr in turn has one other value. A required attr has the benchmark's value, else a
   small one.
 """
@@ -18,32 +21,45 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.errors import SpecError
 from opkit.spec import (
     Attr,
     AttrType,
     Binary,
     BinaryOp,
+    Broadcast,
+    ComputedDim,
     DimGroup,
     DTypeCombo,
     Expr,
     FixedDim,
+    GivenShape,
+    Input,
     NamedDim,
     Number,
     Numel,
     Op,
     Package,
     ShapePattern,
+    UserShape,
 )
 
 if TYPE_CHECKING:
     from opkit.run import AttrValue
+    from opkit.spec.shapes import PatternItem
 
-__all__ = ["DEFAULT_SIZES", "BlockEdge", "Plan", "attrs_of", "block_edge", "plans_of", "shapes_for"]
+__all__ = ["DEFAULT_SIZES", "BlockEdge", "Plan", "attrs_of", "block_edge", "combos_of", "plans_of", "shapes_for"]
 
 DEFAULT_SIZES = (0, 1, 31, 32, 33, 1000, 4097)
 
+# As many crossed combinations are run as they are.
+_FEW = 8
+
 # A dim that no size decides: not 1, so that a mix-up of two axes shows, and no power of two, so that a missing tail shows.
 _OTHER_DIM = 3
+# The tensors of a dynamic input; then one, and more than fit in any fixed array that a kernel would think of.
+_MEMBERS = 3
+_OTHER_MEMBERS = (1, 17)
 
 _Binding = Mapping[str, tuple[int, ...]]
 
@@ -70,7 +86,7 @@ class Plan:
 
     op: Op
     combo: DTypeCombo
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, GivenShape]
     attrs: Mapping[str, AttrValue]
     why: str
     has_spec_attrs: bool = True
@@ -88,11 +104,26 @@ def block_edge(blocks: Expr) -> BlockEdge | None:
 
 
 def plans_of(package: Package, op: Op) -> Iterator[Plan]:
-    edge = block_edge(op.kernel.blocks)
+    """Gives the cases of an op, without those whose shapes the spec refuses: dims that can't be broadcast or that leave an output none."""
+    for plan in _candidates(package, op):
+        try:
+            op.infer_shapes(plan.shapes, plan.attrs)
+        except SpecError:
+            continue
+        yield plan
+
+
+def _candidates(package: Package, op: Op) -> Iterator[Plan]:
+    edge = next((found for kernel in op.kernels if (found := block_edge(kernel.blocks))), None)
     sizes = DEFAULT_SIZES if edge is None else edge.sizes
-    port = edge.port if edge is not None else op.inputs[0].name
-    values = attrs_of(package, op)
-    for combo in op.dtype_combos():
+    port = edge.port if edge is not None else _first_of(op)
+    if not op.outputs:
+        # Nothing that could be compared: one case stands for all, and says so.
+        combo = combos_of(op)[0]
+        yield Plan(op=op, combo=combo, shapes=shapes_for(op, port, sizes[-1]), attrs=attrs_of(package, op, combo), why="no outputs")
+        return
+    for combo in combos_of(op):
+        values = attrs_of(package, op, combo)
         seen = set()
         for size in sizes:
             shapes = shapes_for(op, port, size)
@@ -100,13 +131,16 @@ def plans_of(package: Package, op: Op) -> Iterator[Plan]:
             if key not in seen:
                 seen.add(key)
                 yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"{size} elements")
-        for why, shapes in _other_ranks(op, port, sizes[-1]):
+        for why, shapes in (*_other_ranks(op, port, sizes[-1]), *_broadcasts(op, sizes[-1])):
             key = tuple(shapes.values())
             if key not in seen:
                 seen.add(key)
                 yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=why)
         shapes = shapes_for(op, port, sizes[-1])
-        for attr in op.attrs:
+        for why, others in _other_members(op, shapes):
+            yield Plan(op=op, combo=combo, shapes=others, attrs={**values, **_count_attrs(op, others)}, why=why)
+        fixed = {**_dtype_attrs(op, combo), **_count_attrs(op, shapes)}
+        for attr in (attr for attr in op.attrs if attr.name not in fixed):
             for other in _other_values(attr, values[attr.name]):
                 yield Plan(
                     op=op,
@@ -118,18 +152,69 @@ def plans_of(package: Package, op: Op) -> Iterator[Plan]:
                 )
 
 
-def attrs_of(package: Package, op: Op) -> dict[str, AttrValue]:
+def combos_of(op: Op) -> tuple[DTypeCombo, ...]:
+    """Gives every column; of more than `_FEW` crossed combinations, enough that each port has each of its dtypes. A combination that only
+    some SoCs have isn't among them unless there is no other: what runs the tests is known only then.
+    """
+    combos = op.dtype_combos()
+    everywhere = [combo for index, combo in enumerate(combos) if all(rows[index] for rows in op.soc_rows.values())]
+    chosen = everywhere or list(combos)
+    if not op.is_crossed or len(chosen) <= _FEW:
+        return tuple(chosen)
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    # Along the diagonal first: a combination that has nothing in common with the ones before it saves two.
+    for new in range(len(op.ports), 0, -1):
+        for combo in chosen:
+            pairs = {(name, dtype.name) for name, dtype in combo.ports.items()}
+            if len(pairs - seen) >= new:
+                seen |= pairs
+                kept.append(combo)
+    return tuple(kept)
+
+
+def _dtype_attrs(op: Op, combo: DTypeCombo) -> dict[str, AttrValue]:
+    """The attrs that must say which dtypes the outputs have."""
+    return {output.dtype_attr: op.attr(output.dtype_attr).naming(combo.ports[output.name]) for output in op.outputs if output.dtype_attr}
+
+
+def attrs_of(package: Package, op: Op, combo: DTypeCombo) -> dict[str, AttrValue]:
     benchmark = package.benchmark
     is_measured = benchmark is not None and op.type in {benchmark.op.type, benchmark.baseline and benchmark.baseline.type}
     chosen = benchmark.attrs if benchmark is not None and is_measured else {}
-    small: Mapping[AttrType, AttrValue] = {AttrType.INT: 1, AttrType.FLOAT: 0.5, AttrType.BOOL: True, AttrType.STR: ""}
-    return {attr.name: chosen.get(attr.name, small[attr.type]) if attr.default is None else attr.default for attr in op.attrs}
+    values = {attr.name: chosen.get(attr.name, _small_value(attr.type)) if attr.default is None else attr.default for attr in op.attrs}
+    lists: Mapping[str, GivenShape] = {port.name: [()] * _MEMBERS for port in op.inputs if port.is_dynamic}
+    return {**values, **_dtype_attrs(op, combo), **_count_attrs(op, lists)}
 
 
-def shapes_for(op: Op, port: str, size: int, *, at_least: bool = False) -> dict[str, tuple[int, ...]]:
+def _count_attrs(op: Op, shapes: Mapping[str, GivenShape]) -> dict[str, AttrValue]:
+    """The attrs that must say how many tensors the dynamic inputs have."""
+    return {port.count_attr: len(port.shapes_in(shapes.get(port.name))) for port in op.inputs if port.count_attr is not None}
+
+
+def _other_members(op: Op, shapes: Mapping[str, GivenShape]) -> Iterator[tuple[str, dict[str, GivenShape]]]:
+    """Each optional input absent, and lists of other lengths."""
+    for port in op.inputs:
+        if port.is_optional:
+            yield f"{port.name} absent", {name: shape for name, shape in shapes.items() if name != port.name}
+    lists = {port.name: port.shapes_in(shapes[port.name])[0] for port in op.inputs if port.is_dynamic}
+    for count in _OTHER_MEMBERS if lists else ():
+        many = f"{count} tensor{'s' if count > 1 else ''} in {' and '.join(lists)}"
+        yield many, {**shapes, **{name: (shape,) * count for name, shape in lists.items()}}
+
+
+def _first_of(op: Op) -> str | None:
+    """The port that sizes are tried with: the first input, one that is always there if there is any."""
+    return next((port.name for port in sorted(op.inputs, key=lambda port: port.is_optional)), None)
+
+
+def shapes_for(op: Op, port: str | None, size: int, *, at_least: bool = False) -> dict[str, GivenShape]:
     """Gives a shape for each input so that ``port`` has ``size`` elements, or as near below (``at_least``: above) as its fixed dims and
-    names that stand twice allow; all in the fewest dims. A port of fixed dims only has what they say.
+    names that stand twice allow; all in the fewest dims. A port of fixed dims only has what they say. Optional inputs are there, and a
+    dynamic one has a few tensors of one shape.
     """
+    if port is None:
+        return {}
     pattern = _pattern(op, port)
     free = _free(pattern)
     binding: dict[str, tuple[int, ...]] = dict.fromkeys(free, (1,))
@@ -143,7 +228,9 @@ def shapes_for(op: Op, port: str, size: int, *, at_least: bool = False) -> dict[
     return _applied(op, binding, (size,))
 
 
-def _other_ranks(op: Op, port: str, size: int) -> Iterator[tuple[str, dict[str, tuple[int, ...]]]]:
+def _other_ranks(op: Op, port: str | None, size: int) -> Iterator[tuple[str, dict[str, GivenShape]]]:
+    if port is None:
+        return
     pattern = _pattern(op, port)
     free = _free(pattern)
     groups = [item.name for item in pattern.items if isinstance(item, DimGroup)]
@@ -158,8 +245,15 @@ def _other_ranks(op: Op, port: str, size: int) -> Iterator[tuple[str, dict[str, 
 
 
 def _pattern(op: Op, port: str) -> ShapePattern:
-    """An input without a pattern is one group: nothing is known of it."""
-    return op.port(port).shape or ShapePattern("...", (DimGroup("..."),))
+    """An input without a pattern is one group: nothing is known of it. What is broadcast is as large as the first of its inputs, and for
+    an output whose shape opkit doesn't know the first input stands.
+    """
+    shape = op.port(port).shape
+    if isinstance(shape, Broadcast):
+        return _pattern(op, shape.ports[0])
+    if isinstance(shape, UserShape):
+        return _pattern(op, op.inputs[0].name) if op.inputs else ShapePattern("", ())
+    return shape or ShapePattern("...", (DimGroup("..."),))
 
 
 def _free(pattern: ShapePattern) -> Counter[str]:
@@ -180,26 +274,72 @@ def _root(value: int, degree: int) -> int:
     return root
 
 
-def _applied(op: Op, binding: _Binding, unconstrained: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    """Gives each input's shape: bound names as bound, other names `_OTHER_DIM`; an input without a pattern is ``unconstrained``."""
+def _applied(op: Op, binding: _Binding, unconstrained: tuple[int, ...]) -> dict[str, GivenShape]:
+    """Gives each input's shape: bound names as bound, other names `_OTHER_DIM`; an input without a pattern is ``unconstrained``.
 
-    def dims(item: NamedDim | FixedDim | DimGroup) -> tuple[int, ...]:
-        return (item.size,) if isinstance(item, FixedDim) else binding.get(item.name, (_OTHER_DIM,))
+    Inputs that are broadcast together have the same group, and 1 for a dim that isn't bound.
+    """
+    together = {name for output in op.outputs if isinstance(output.shape, Broadcast) for name in output.shape.ports}
+    groups = [name for port in together for name in _group_names(op, port) if name in binding]
 
-    return {
-        port.name: unconstrained if port.shape is None else tuple(dim for item in port.shape.items for dim in dims(item))
-        for port in op.inputs
+    def dims(port: str, item: PatternItem) -> tuple[int, ...]:
+        if isinstance(item, FixedDim):
+            return (item.size,)
+        if isinstance(item, ComputedDim) or item.name not in binding:
+            if port not in together:
+                return (_OTHER_DIM,)
+            return binding[groups[0]] if isinstance(item, DimGroup) and groups else (1,)
+        return binding[item.name]
+
+    def shape(port: Input) -> tuple[int, ...]:
+        return unconstrained if port.shape is None else tuple(dim for item in port.shape.items for dim in dims(port.name, item))
+
+    return {port.name: (shape(port),) * _MEMBERS if port.is_dynamic else shape(port) for port in op.inputs}
+
+
+def _group_names(op: Op, port: str) -> list[str]:
+    return [group.name for group in _pattern(op, port).groups]
+
+
+def _broadcasts(op: Op, size: int) -> Iterator[tuple[str, dict[str, GivenShape]]]:
+    """Shapes that differ and are broadcast, as far as the patterns let the inputs have them."""
+    columns = max(2, size // _OTHER_DIM)
+    pairs = (
+        ("equal shapes", (_OTHER_DIM, columns), (_OTHER_DIM, columns)),
+        ("one element broadcast", (columns,), ()),
+        ("a row broadcast", (_OTHER_DIM, columns), (columns,)),
+        ("a column broadcast", (_OTHER_DIM, columns), (_OTHER_DIM, 1)),
+        ("both broadcast", (1, columns), (_OTHER_DIM, 1)),
+    )
+    for output in op.outputs:
+        if isinstance(output.shape, Broadcast):
+            first, *others = output.shape.ports
+            full = shapes_for(op, first, 1)
+            yield from ((why, {**full, first: one, **dict.fromkeys(others, other)}) for why, one, other in pairs)
+
+
+def _small_value(kind: AttrType) -> AttrValue:
+    """For a required attr that nothing is known of."""
+    small: Mapping[AttrType, AttrValue] = {
+        AttrType.INT: 1,
+        AttrType.FLOAT: 0.5,
+        AttrType.BOOL: True,
+        AttrType.STR: "",
+        AttrType.TYPE: "float32",
+        AttrType.BYTES: b"\x01",
+        AttrType.TENSOR: (),
     }
+    return small[kind] if kind.element is None else (_small_value(kind.element),)
 
 
 def _other_values(attr: Attr, value: AttrValue) -> tuple[AttrValue, ...]:
-    """No other text can be guessed for a string: what it may be is the op's own."""
+    """What a text, a dtype or a list may be is the op's own: no other can be guessed."""
     match attr.type:
         case AttrType.BOOL:
             return (not value,)
-        case AttrType.INT:
-            return (int(value) + 1,)
-        case AttrType.FLOAT:
-            return (float(value) * 2 + 0.25,)
-        case AttrType.STR:
+        case AttrType.INT if isinstance(value, int):
+            return (value - 1 if value == 2**63 - 1 else value + 1,)
+        case AttrType.FLOAT if isinstance(value, float):
+            return (value * 2 + 0.25 if abs(value) < 1e30 else value / 2,)
+        case _:
             return ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from opkit.run import check_json, check_lines
+from opkit.run import check_json, check_lines, shape_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +85,8 @@ def _result_json(result: CaseResult) -> dict[str, Any]:
     return {
         "op": result.op,
         "dtypes": {} if plan is None else {name: dtype.name for name, dtype in plan.combo.ports.items()},
-        "shapes": {} if plan is None else {name: list(shape) for name, shape in plan.shapes.items()},
-        "attrs": {} if plan is None else dict(plan.attrs),
+        "shapes": {} if plan is None else {name: shape and list(shape) for name, shape in plan.shapes.items()},
+        "attrs": {} if plan is None else {name: list(value) if isinstance(value, bytes) else value for name, value in plan.attrs.items()},
         "why": None if plan is None else plan.why,
         "status": result.status,
         "reason": result.reason or None,
@@ -115,13 +115,14 @@ def _indented(*lines: str) -> list[str]:
 
 
 def _shapes(plan: Plan) -> str:
-    return " ".join(f"{name}=[{', '.join(str(dim) for dim in shape)}]" for name, shape in plan.shapes.items())
+    return " ".join(f"{name}={shape_shown(shape)}" for name, shape in plan.shapes.items())
 
 
 def _size(plan: Plan) -> str:
     """The first input stands for all."""
-    shape = next(iter(plan.shapes.values()), ())
-    size = "x".join(str(dim) for dim in shape) or "scalar"
+    shape = next(iter(plan.shapes.values()), None) or ()
+    members = [each for each in shape if not isinstance(each, int)] or [[each for each in shape if isinstance(each, int)]]
+    size = ("x".join(map(str, members[0])) or "scalar") + (f"*{len(members)}" if len(members) > 1 else "")
     return size if plan.block_size is None else f"{size} (BLOCK_SIZE {plan.block_size})"
 
 

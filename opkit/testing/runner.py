@@ -31,7 +31,7 @@ from opkit.run import (
     run_session,
 )
 from opkit.spec import MAX_BLOCKS
-from opkit.testing.generate import Plan, attrs_of, plans_of
+from opkit.testing.generate import Plan, attrs_of, combos_of, plans_of
 from opkit.testing.small_block import SMALL_BLOCK, ManyBlocks, NoVariant, small_block_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def count_cases(package: Package) -> int:
     """How many cases `run_tests` runs, those of the small-block variant too."""
     small = small_block_of(package).package
     plain = sum(1 for op in package.ops for _ in plans_of(package, op))
-    return plain + sum(len(op.dtype_combos()) for op in (() if small is None else small.ops))
+    return plain + sum(len(combos_of(op)) for op in (() if small is None else small.ops))
 
 
 def run_tests(package: Package, built: Built, host: Host, listener: Listener, *, device: int | None = None) -> tuple[CaseResult, ...]:
@@ -95,26 +95,29 @@ def _no_variant(item: NoVariant) -> CaseResult:
 
 
 def _many_blocks(package: Package, op: Op, case: ManyBlocks) -> Iterable[Plan]:
-    values = attrs_of(package, op)
-    for combo in op.dtype_combos():
-        yield Plan(op=op, combo=combo, shapes=case.shapes, attrs=values, why=case.why, block_size=SMALL_BLOCK)
+    for combo in combos_of(op):
+        yield Plan(op=op, combo=combo, shapes=case.shapes, attrs=attrs_of(package, op, combo), why=case.why, block_size=SMALL_BLOCK)
 
 
 def _moved(package: Package, root: Path) -> Package:
-    """Gives the package as if it lay in ``root``, with its kernels and the headers that they include copied there."""
+    """Gives the package as if it lay in ``root``, with its kernels, the headers that they include and those of the user's functions
+    copied there.
+    """
 
     def moved(path: Path) -> Path:
         return root / path.relative_to(package.root)
 
     with guard_writing(root):
-        for file in package.kernel_files:
+        for file in (*package.kernel_files, *package.user_headers):
             moved(file).parent.mkdir(parents=True, exist_ok=True)
             # With its time: an unchanged kernel must not cost a build.
             shutil.copy2(file, moved(file))
     ops = []
     for op in package.ops:
-        kernel = attrs.evolve(op.kernel, path=moved(op.kernel.path), files=tuple(moved(file) for file in op.kernel.files))
-        ops.append(attrs.evolve(op, kernel=kernel))
+        kernels = (
+            attrs.evolve(kernel, path=moved(kernel.path), files=tuple(moved(file) for file in kernel.files)) for kernel in op.kernels
+        )
+        ops.append(attrs.evolve(op, kernels=tuple(kernels)))
     return attrs.evolve(package, root=root, ops=tuple(ops))
 
 
@@ -178,8 +181,10 @@ def _prepare(plans: Sequence[Plan], package: Package, writer: CaseWriter) -> tup
 
 def _case(plan: Plan, reference: Callable[..., Any] | None) -> Case | str:
     """Gives the case, or why there is none."""
+    if not plan.op.outputs:
+        return "it has no outputs: there is nothing to compare"
     try:
-        inputs = make_inputs(plan.op, plan.shapes, plan.combo.ports)
+        inputs = make_inputs(plan.op, plan.shapes, plan.combo.ports, plan.attrs)
     except MachineError as error:
         return f"{error.message}: {error.because}"
     try:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from opkit.errors import SpecError
-from opkit.spec import MAX_BLOCKS, Scope
+from opkit.spec import MAX_BLOCKS
 from opkit.testing.generate import attrs_of, block_edge, shapes_for
 
 if TYPE_CHECKING:
-    from opkit.spec import Op, Package
+    from opkit.spec import GivenShape, Kernel, Op, Package
 
 __all__ = ["SMALL_BLOCK", "ManyBlocks", "NoVariant", "SmallBlock", "small_block_of"]
 
@@ -44,7 +44,7 @@ class NoVariant:
 class ManyBlocks:
     """The shapes of an op's case; ``why`` says how many blocks they are, and of what size."""
 
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, GivenShape]
     why: str
 
 
@@ -62,8 +62,8 @@ def small_block_of(package: Package) -> SmallBlock:
     skipped: list[NoVariant] = []
     able = []
     for op in package.ops:
-        reason = _obstacle(op)
-        small = op if reason else attrs.evolve(op, kernel=op.kernel.with_define(_DEFINE, SMALL_BLOCK))
+        reason = next((found for kernel in op.kernels if (found := _obstacle(kernel))), None)
+        small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
         case = reason or _many_blocks(package, small)
         if isinstance(case, ManyBlocks):
             cases[op.type] = case
@@ -75,8 +75,7 @@ def small_block_of(package: Package) -> SmallBlock:
     return SmallBlock(package=variant, cases=cases, skipped=tuple(skipped))
 
 
-def _obstacle(op: Op) -> str | None:
-    kernel = op.kernel
+def _obstacle(kernel: Kernel) -> str | None:
     if not kernel.strides:
         return f"its kernel doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
     size = kernel.defines.get(_DEFINE, kernel.integer_defaults.get(_DEFINE))
@@ -93,17 +92,20 @@ def _many_blocks(package: Package, op: Op) -> ManyBlocks | str:
     edge = block_edge(op.kernel.blocks)
     assert edge is not None  # noqa: S101 - _obstacle lets no other op through
     inputs = shapes_for(op, edge.port, _ELEMENTS, at_least=True)
+    values = attrs_of(package, op, op.dtype_combos()[0])
     try:
-        shapes = {**inputs, **op.infer_shapes(inputs)}
-        blocks = op.kernel.blocks.evaluate(Scope(shapes=shapes, attrs=attrs_of(package, op)))
+        scope = op.scope(inputs, values)
+        blocks = op.kernel.blocks.evaluate(scope)
     except SpecError as error:
         return f"{error.message}: {error.because}" if error.because else error.message
-    largest = max(math.prod(shape) for shape in shapes.values())
+    elements = {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
+    largest = max(elements.values())
     if largest > _MOST_ELEMENTS:
         return f"its shapes would make a tensor of {largest} elements"
-    tiles = -(-math.prod(shapes[edge.port]) // SMALL_BLOCK)
+    length = math.prod(scope.shapes[edge.port] or ())
+    tiles = -(-length // SMALL_BLOCK)
     if tiles <= MAX_BLOCKS:
-        return f"{edge.port} can have {math.prod(shapes[edge.port])} elements only, {tiles} blocks of {SMALL_BLOCK}"
+        return f"{edge.port} can have {length} elements only, {tiles} blocks of {SMALL_BLOCK}"
     # A spec may launch fewer, as `min_(..., cores())` does: then each of them strides over more.
     what = "blocks" if blocks > MAX_BLOCKS else "tiles"
     return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what} of {_DEFINE} {SMALL_BLOCK}")

@@ -7,11 +7,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from real_ops_support import write_real_ops
+
+from opkit.codegen import render
+from opkit.spec import load_package
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "args_refresh_add_custom"
 
 VARIED_SPEC = """
 from opkit import Attr, Input, Kernel, Op, Output, Package, ceil_div, numel
+from opkit.spec import DTYPES
+
+DEFAULTS = {
+    "type": "int4", "bytes": b"\\0\\xff", "tensor": (), "list_int": [1], "list_float": [0.5], "list_bool": [True], "list_str": ["a", "b"],
+    "list_type": ["float32"], "list_tensor": [], "list_list_int": [[1, 2], []],
+}
 
 kernel = Kernel(
     "kernels/scale.asc",
@@ -27,8 +37,11 @@ scale = Op(
     attrs=[
         Attr("alpha", float), Attr("steps", int, default=-(2**63)), Attr("flip", bool, default=True),
         Attr("mode", str, default='q"uo\\\\te\\n%s ??/ 昇'),
+        *(Attr(f"default_{kind}", kind, default=value) for kind, value in DEFAULTS.items()),
+        *(Attr(f"required_{kind}", kind) for kind in DEFAULTS),
     ],
-    dtypes={"T": ["float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"]},
+    # torch-npu's headers are older than hifloat4.
+    dtypes={"T": [name for name in DTYPES if name != "hifloat4"]},
     kernel=kernel,
     refresh="updater",
 )
@@ -85,14 +98,18 @@ def test_sample_proto_header_compiles_against_genuine_headers(genuine_headers: P
 def test_proto_header_with_every_attr_type_and_dtype_compiles_against_genuine_headers(
     genuine_headers: Path, tmp_path: Path, abi: int
 ) -> None:
-    from opkit.codegen import render
-    from opkit.spec import load_package
-
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "scale.asc").write_text(VARIED_KERNEL)
     (tmp_path / "ops.py").write_text(VARIED_SPEC)
     files = render(load_package(tmp_path / "ops.py"))
     files.write(tmp_path)
-    header = next((tmp_path / "ge").glob("scale_bias*.h"))
-    done = compile_proto(header, ["ScaleBias2"], genuine_headers, abi, tmp_path)
+    done = compile_proto(tmp_path / "ge" / "scale_bias.h", ["ScaleBias2"], genuine_headers, abi, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("abi", [0, 1])
+def test_prototypes_of_real_operators_compile_against_genuine_headers(genuine_headers: Path, tmp_path: Path, abi: int) -> None:
+    package = write_real_ops(tmp_path)
+    render(package).write(tmp_path)
+    done = compile_proto(tmp_path / "ge" / "real_ops.h", [op.type for op in package.ops], genuine_headers, abi, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
 import pytest
-from generated_support import succeed, varied_project
+from generated_support import run_program, varied_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,21 +19,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("varied")
     varied_project(root)
     return root
-
-
-def run_program(project: Path, toolkit: Path, folder: Path, text: str) -> str:
-    """Compiles a program against the generated headers, with the sanitizer for undefined behaviour, and gives what it prints."""
-    source = folder / "program.cpp"
-    source.write_text(text)
-    include = toolkit / "include"
-    includes: list[str | Path] = ["-I", project / "ge", "-isystem", include, "-isystem", include / "graph"]
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    libraries = [f"-L{toolkit / 'lib64'}", f"-Wl,-rpath,{toolkit / 'lib64'}", "-lge_runner", "-lgraph", "-lmetadef", "-lacl_rt"]
-    compiled = subprocess.run(
-        ["g++", *flags, *includes, source, "-o", folder / "program", *libraries], capture_output=True, text=True, check=False
-    )
-    succeed(compiled)
-    return succeed(subprocess.run([folder / "program"], capture_output=True, text=True, check=False)).stdout
 
 
 RULES = """\

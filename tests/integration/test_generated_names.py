@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from command_support import opkit_json
 from generated_support import shell, succeed
 
 from opkit.codegen import render
@@ -100,6 +101,19 @@ def test_a_package_of_the_name_of_a_generated_file_compiles(compiler: list[str],
     project = project_of(tmp_path, name, header)
     for source in SOURCES:
         succeed(shell(*compiler, "-Werror", "-fsyntax-only", project / source))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("toolkit_home")
+def test_ops_in_place_of_built_in_ones_are_built_and_run(tmp_path: Path) -> None:
+    project = project_of(tmp_path, "any_ops")
+    text = SPEC.replace("PACKAGE", '"any_ops"').replace("reference=None", "reference=lambda x: x, allow_builtin=True")
+    text = text.replace("ops=[copy]", 'ops=[copy, *(copy.replace(type=name) for name in ("Cast", "Add", "Relu", "MatMul"))]')
+    (project / "ops.py").write_text(text)
+    results = opkit_json("test", project)["results"]
+    ran = {result["op"] for result in results if result["status"] == "passed"}
+    assert ran == {"CopyCustom", "Cast", "Add", "Relu", "MatMul"}
+    assert "failed" not in {result["status"] for result in results}
 
 
 def test_no_two_generated_headers_share_a_guard(tmp_path: Path) -> None:

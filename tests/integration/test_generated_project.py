@@ -14,6 +14,8 @@ from pathlib import Path
 import attrs
 import pytest
 from generated_support import build_by_hand, run_session, shell, succeed, varied_project
+from launch_support import write_launches
+from rules_support import write_rules
 
 from opkit.codegen import NewProject, render
 from opkit.create import create_project
@@ -38,7 +40,12 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sample = sample_project(tmp_path_factory.mktemp("sample"))
     varied = tmp_path_factory.mktemp("varied")
     varied_project(varied)
-    return {"sample": sample, "varied": varied}
+    rules = write_rules(tmp_path_factory.mktemp("rules"))
+    lists = write_rules(tmp_path_factory.mktemp("lists"), has_lists=True)
+    launches = write_launches(tmp_path_factory.mktemp("launches"))
+    for project in (rules, lists, launches):
+        render(load_package(project / "ops.py")).write(project)
+    return {"sample": sample, "varied": varied, "rules": rules, "lists": lists, "launches": launches}
 
 
 # Each source with each package, and each dialect with the package that uses more.
@@ -50,18 +57,32 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("sample", ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0"]),
         ("varied", ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0"]),
         ("varied", ["-std=c++20", "-D_GLIBCXX_USE_CXX11_ABI=1"]),
+        ("rules", ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0"]),
+        ("rules", ["-std=c++20", "-D_GLIBCXX_USE_CXX11_ABI=1"]),
+        ("lists", ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0"]),
+        ("launches", ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0"]),
+        ("launches", ["-std=c++20", "-D_GLIBCXX_USE_CXX11_ABI=1"]),
     ],
-    ids=["sample-17-0", "varied-17-0", "varied-20-1"],
+    ids=["sample-17-0", "varied-17-0", "varied-20-1", "rules-17-0", "rules-20-1", "lists-17-0", "launches-17-0", "launches-20-1"],
 )
 def test_every_source_is_clean_under_strict_warnings(
     sources: dict[str, Path], toolkit_home: Path, which: str, dialect: list[str], file: str
 ) -> None:
-    include = toolkit_home / "include"
-    folders = [include, include / "graph", toolkit_home / "opp" / "built-in" / "op_proto" / "inc"]
-    system = [word for folder in folders for word in ("-isystem", str(folder))]
-    project = sources[which]
-    options = [*dialect, *STRICT, *system]
-    succeed(shell("g++", *options, project / file))
+    succeed(shell("g++", *dialect, *strictly(toolkit_home), sources[which] / file))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++ on this machine")
+@pytest.mark.parametrize("file", ["ge/custom_op.cpp", "ge/utils/rtc_kernel_loader.cpp", "session_run/main.cc"])
+@pytest.mark.parametrize("which", ["sample", "varied", "rules", "lists", "launches"])
+def test_every_source_is_clean_under_clang_too(sources: dict[str, Path], toolkit_home: Path, which: str, file: str) -> None:
+    succeed(shell("clang++", "-std=c++20", *strictly(toolkit_home), sources[which] / file))
+
+
+def strictly(toolkit: Path) -> list[str]:
+    include = toolkit / "include"
+    folders = [include, include / "graph", toolkit / "opp" / "built-in" / "op_proto" / "inc"]
+    return [*STRICT, *(word for folder in folders for word in ("-isystem", str(folder)))]
 
 
 @pytest.mark.parametrize("value", [None, "", "/nowhere/at/all"])

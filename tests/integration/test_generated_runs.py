@@ -153,7 +153,7 @@ def test_shapes_that_break_a_rule_are_named(
     done = run_session(
         project, "varied", "--check-only", "--case", CaseWriter(tmp_path / "cases").write("case", Case(op="AddToRows", inputs=inputs))
     )
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert expected in done.stderr
 
 

@@ -2,6 +2,7 @@
 // The custom ops of this package. How each is inferred, loaded and refreshed is in utils/op_run.h; here is what is special to it.
 #include "graph/custom_op.h"
 
+#include <cstddef>
 #include <cstdint>
 
 #include "add_custom.h"
@@ -26,17 +27,16 @@ namespace {
 struct AddRefreshOpImpl : AddRefreshOpRules {
   using Args = AddCustomArgs;
 
-  // The kernel for each row of kDtypes.
-  static constexpr KernelVariant kKernels[] = {
-      {
-          "add_custom.asc",
-          "add_custom",
-          "#define DTYPE_X float\n"
-          "#define DTYPE_Y float\n"
-          "#define DTYPE_Z float\n"
-          "#line 1 \"add_custom.asc\"\n",
-      },
-  };
+  static KernelVariant KernelFor(size_t) {
+    return {
+        "add_custom.asc",
+        "add_custom",
+        "#define DTYPE_X float\n"
+        "#define DTYPE_Y float\n"
+        "#define DTYPE_Z float\n"
+        "#line 1 \"add_custom.asc\"\n",
+    };
+  }
 
   static bool CountBlocks(const Node &node, const gert::EagerOpExecutionContext &ctx, uint32_t &blocks) {
     const gert::Shape &x_shape = ctx.GetInputTensor(0)->GetStorageShape();

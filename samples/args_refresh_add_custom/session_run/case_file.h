@@ -31,23 +31,11 @@ struct ExpectedValue {
   double atol = 0;
 };
 
-enum class AttrKind { kInt, kFloat, kBool, kStr };
-
-struct AttrValue {
-  std::string name;
-  AttrKind kind = AttrKind::kInt;
-  int64_t integer = 0;
-  float real = 0;
-  bool flag = false;
-  std::string text;
-};
-
 // `folder` is empty for the case that this program makes itself. An output that nothing is known about is absent.
 struct Case {
   std::string folder;
   std::string op;
   std::vector<TensorValue> inputs;
-  std::vector<AttrValue> attrs;
   std::vector<ExpectedValue> outputs;
 };
 
@@ -89,29 +77,9 @@ inline std::vector<int64_t> ParseShape(const std::string &text, const std::strin
 inline const ElementType &ParseType(const std::string &name, const std::string &what) {
   const ElementType *const type = FindElementType(name);
   if (type == nullptr) {
-    throw Failure(kExitUsage, what + ": '" + name + "' is not a dtype");
+    throw Failure(kExitUsage, what + ": '" + name + "' is not a dtype of this package");
   }
   return *type;
-}
-
-inline AttrValue ParseAttr(const std::string &name, const std::string &kind, const std::string &text, const std::string &what) {
-  AttrValue attr;
-  attr.name = name;
-  if (kind == "int") {
-    attr.integer = ParseInteger(text, what);
-  } else if (kind == "float") {
-    attr.kind = AttrKind::kFloat;
-    attr.real = static_cast<float>(ParseReal(text, what));
-  } else if (kind == "bool" && (text == "true" || text == "false")) {
-    attr.kind = AttrKind::kBool;
-    attr.flag = text == "true";
-  } else if (kind == "str") {
-    attr.kind = AttrKind::kStr;
-    attr.text = text;
-  } else {
-    throw Failure(kExitUsage, what + ": '" + text + "' is not a value of type " + kind);
-  }
-  return attr;
 }
 
 inline std::string PercentDecoded(const std::string &word, const std::string &what) {
@@ -167,8 +135,6 @@ inline Case ReadCase(const std::string &folder) {
       found.op = words[1];
     } else if (words[0] == "input" && words.size() == 5) {
       found.inputs.push_back(ReadTensor(folder, words, what));
-    } else if (words[0] == "attr" && words.size() == 4) {
-      found.attrs.push_back(ParseAttr(words[1], words[2], words[3], what));
     } else if (words[0] == "output" && words.size() == 7) {
       found.outputs.push_back({ReadTensor(folder, words, what), ParseReal(words[5], what), ParseReal(words[6], what)});
     } else {

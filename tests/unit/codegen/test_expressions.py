@@ -91,11 +91,11 @@ def _evaluate_in_cpp(op: Op, exprs: Sequence[Expr], folder: Path, toolkit: Path)
     helpers = Binary(BinaryOp.ADD, Dim("x", 0), Number(1))
     for kind in BinaryOp:
         helpers = Binary(kind, helpers, Numel("x"))
-    whole = attrs.evolve(package, ops=(attrs.evolve(op, kernel=attrs.evolve(op.kernel, blocks=helpers)),))
+    whole = attrs.evolve(package, ops=(attrs.evolve(op, kernels=(attrs.evolve(op.kernel, blocks=helpers),)),))
     render(whole).write(folder)
     functions = []
     for number, expr in enumerate(exprs):
-        statements = BlockStatements.of(attrs.evolve(op, kernel=attrs.evolve(op.kernel, blocks=expr))).statements
+        statements = BlockStatements.of(op, attrs.evolve(op.kernel, blocks=expr)).statements
         size = next(line for line in statements if line.startswith("const Size size = "))
         parameters = "const gert::Shape &x_shape, const int64_t *k_attr, const bool *flag_attr"
         functions.append(f"Size Tree{number}({parameters}) {{\n  {size}\n  return size;\n}}\n")

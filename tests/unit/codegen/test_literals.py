@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.codegen.literals import cmake_string, cpp_bool, cpp_float, cpp_int, cpp_string
+from opkit.codegen.literals import cmake_string, comment_lines, cpp_bool, cpp_float, cpp_int, cpp_string, cpp_string_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +40,18 @@ def test_a_string_literal_holds_the_bytes_of_its_text(text: str) -> None:
     assert literal.isprintable()
     assert "??" not in literal
     assert bytes_of(literal) == text.encode()
+
+
+@given(TEXT)
+def test_the_lines_of_a_text_are_joined_to_it(text: str) -> None:
+    assert b"".join(map(bytes_of, cpp_string_lines(text))) == text.encode()
+
+
+def test_a_long_text_is_broken_at_blanks() -> None:
+    lines = cpp_string_lines(" | ".join(["float8_e4m3fn"] * 30))
+    assert len(lines) == 4
+    assert all(len(line) <= 130 and not line.startswith('"8') for line in lines)
+    assert all(len(line) <= 130 for line in comment_lines("input  x: " + " | ".join(["float32"] * 30)))
 
 
 def test_a_string_with_a_nul_is_refused() -> None:

@@ -14,12 +14,16 @@ import attrs
 import jinja2
 import pytest
 from generated_support import VARIED_FILES, VARIED_SPEC
+from real_ops_support import write_real_ops
+from rules_support import write_rules
 
 from opkit import resources
 from opkit.codegen import FileSet, render
-from opkit.spec import Package, load_package, stem_of
+from opkit.spec import DTYPES, Package, load_package, stem_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from syrupy.assertion import SnapshotAssertion
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,6 +44,64 @@ def varied(tmp_path_factory: pytest.TempPathFactory) -> Package:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text)
     return load_package(root / "ops.py")
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    return load_package(write_rules(tmp_path_factory.mktemp("rules")) / "ops.py")
+
+
+@pytest.fixture
+def formats(package_of: Callable[..., Package]) -> Package:
+    kernel = 'kernel=Kernel("kernels/k.asc", entry="cast_to", args=["x", "y", numel("y")], blocks=1)'
+    given = {"FewFormats": '["FRACTAL_NZ", "ND"]', "OneFormat": '["NC1HWC0"]', "ManyFormats": '["ND", "FRACTAL_NZ", "FRACTAL_Z"]'}
+    ops = ", ".join(
+        f'Op("{name}", inputs=[Input("x", "float32", shape="n", formats={each})], outputs=[Output("y", "float32", shape="n")], {kernel})'
+        for name, each in given.items()
+    )
+    return package_of(f'package = Package("formats", ops=[{ops}])')
+
+
+EXTREME = """\
+from opkit import *
+from opkit.spec import DTYPES, AttrType
+kernel = Kernel("kernels/copy.asc", entry="copy_elements", args=["x", "y", numel("x")], blocks=8)
+op = Op(
+    "CopyElements", inputs=[Input("x", "T", shape="...")], outputs=[Output("y", "T", shape="...")], kernel=kernel,
+    attrs=[Attr(f"a_{kind.value}", kind.value) for kind in AttrType if ATTRS], dtypes={"T": WORDS},
+)
+package = Package("extreme", ops=[op])
+"""
+
+
+def extreme(root: Path, *, attrs: bool, words: str) -> Package:
+    (root / "kernels").mkdir()
+    (root / "kernels" / "copy.asc").write_text(VARIED_FILES["kernels/copy.asc"])
+    (root / "ops.py").write_text(EXTREME.replace("ATTRS", str(attrs)).replace("WORDS", words))
+    return load_package(root / "ops.py")
+
+
+@pytest.fixture(scope="module")
+def all_attrs(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    """Every attr type and every dtype."""
+    return extreme(tmp_path_factory.mktemp("all"), attrs=True, words="list(DTYPES)")
+
+
+@pytest.fixture(scope="module")
+def no_array(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    """No attr, and no dtype that an array can hold."""
+    return extreme(tmp_path_factory.mktemp("none"), attrs=False, words='["int4", "string"]')
+
+
+@pytest.fixture(scope="module")
+def real_ops(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    """Ops of every kind, with up to fifteen ports."""
+    return write_real_ops(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    return load_package(write_rules(tmp_path_factory.mktemp("lists"), has_lists=True) / "ops.py")
 
 
 def texts(files: FileSet) -> dict[str, str]:
@@ -96,7 +158,7 @@ def test_rendering_twice_gives_the_same_bytes(varied: Package) -> None:
 
 def test_no_placeholder_and_no_path_of_this_machine_remains(sample: Package, varied: Package) -> None:
     for path, text in {**texts(render(sample)), **texts(render(varied))}.items():
-        assert not re.search(r"\{\{|\}\}|\{%|@[A-Z_]+@|<TODO>|TODO", text), path
+        assert not re.search(r"\{\{-? | \}\}|\{%|@[A-Z_]+@|<TODO>|TODO", text), path
         assert str(Path.home()) not in text
         assert str(ROOT) not in text, path
         assert str(varied.root) not in text, path
@@ -131,20 +193,56 @@ def test_a_package_without_an_updater_has_no_refresh_code(sample: Package) -> No
 
 
 def test_each_dtype_has_its_own_kernel_variant(varied: Package) -> None:
-    code = texts(render(varied))["ge/custom_op.cpp"]
+    files = texts(render(varied))
+    assert "DefineDtypes(kInputs, kDtypes[row].inputs)" in files["ge/custom_op.cpp"]
     for kernel_type in ("float", "half", "bfloat16_t", "int8_t", "uint8_t", "int32_t", "int64_t", "bool"):
-        assert f'"#define DTYPE_X {kernel_type}\\n"' in code
+        assert f'return "{kernel_type}";' in files["ge/utils/op_run.h"]
+
+
+def test_an_op_of_one_combination_says_its_kernel_s_dtypes_outright(sample: Package, varied: Package) -> None:
+    assert '"#define DTYPE_X float\\n"' in texts(render(sample))["ge/custom_op.cpp"]
+    assert "KernelTypeOf" not in texts(render(sample))["ge/utils/op_run.h"]
+    assert '"#define DTYPE_X int32_t\\n"' in texts(render(varied))["ge/custom_op.cpp"]
+
+
+def test_a_dtype_without_a_kernel_type_defines_no_macro(varied: Package) -> None:
+    op = varied.ops[0]
+    words = ("string", "int4", "hifloat4", "float32")
+    changed = [attrs.evolve(port, dtypes=tuple(DTYPES[word] for word in words)) for port in op.ports]
+    only = attrs.evolve(op, signature=tuple(changed), dtypes={})
+    rendered = texts(render(attrs.evolve(varied, ops=(only,), benchmark=None)))
+    kernel_types = rendered["ge/utils/op_run.h"].split("KernelTypeOf")[1].split("default:")[0]
+    assert 'ge::DT_INT4:\n      return "AscendC::int4b_t";' in kernel_types
+    assert "DT_STRING" not in kernel_types
+    assert "DT_HIFLOAT4" not in kernel_types
+    assert "DT_HIFLOAT4" in rendered["ge/utils/op_rules.h"]
+    # What no array can hold is no element type of the session program.
+    assert re.findall(r'^    \{"(\w+)", ge::', rendered["session_run/elements.h"], re.MULTILINE) == ["float32"]
+
+
+def test_a_package_names_no_dtype_that_an_older_toolkit_may_lack_unless_it_uses_it(varied: Package) -> None:
+    for path, text in texts(render(varied)).items():
+        assert "FLOAT8" not in text, path
+        assert "HIFLOAT" not in text, path
+        assert "COMPLEX" not in text, path
+
+
+def test_a_package_without_attrs_has_no_code_for_them(sample: Package, no_array: Package) -> None:
+    for package in (sample, no_array):
+        for path, text in texts(render(package)).items():
+            if path.startswith("session_run/"):
+                assert not re.search(r"AttrValue|SetAttrs|std::variant", text), path
 
 
 def test_defines_stand_before_the_line_that_names_the_kernel(varied: Package) -> None:
     code = texts(render(varied))["ge/custom_op.cpp"]
-    assert '"#define PLUS 3\\n"\n          "#line 1 \\"affine.asc\\"\\n"' in code
+    assert 'prologue += "#define PLUS 3\\n";\n    prologue += "#line 1 \\"affine.asc\\"\\n";' in code
 
 
 def test_kernels_of_the_same_name_do_not_overwrite_each_other(sample: Package) -> None:
     first, second = sample.ops
     other = attrs.evolve(second.kernel, path=sample.root / "more" / "add_custom.asc", relative="more/add_custom.asc")
-    package = attrs.evolve(sample, ops=(first, attrs.evolve(second, kernel=other)))
+    package = attrs.evolve(sample, ops=(first, attrs.evolve(second, kernels=(other,))))
     rendered = texts(render(package))
     assert "/kernels/kernels_add_custom.asc" in rendered["CMakeLists.txt"]
     assert "/kernels/more_add_custom.asc" in rendered["CMakeLists.txt"]
@@ -183,7 +281,7 @@ def test_rendering_is_linear_in_the_number_of_ops(sample: Package) -> None:
 def test_a_thousand_distinct_ops_render_within_seconds(sample: Package) -> None:
     op = sample.ops[0]
     ops = tuple(
-        attrs.evolve(op, type=f"Op{number}Custom", kernel=attrs.evolve(op.kernel, defines={"NUMBER": number})) for number in range(1000)
+        attrs.evolve(op, type=f"Op{number}Custom", kernels=(attrs.evolve(op.kernel, defines={"NUMBER": number}),)) for number in range(1000)
     )
     started = time.perf_counter()
     files = render(attrs.evolve(sample, ops=ops, benchmark=None))
@@ -193,7 +291,7 @@ def test_a_thousand_distinct_ops_render_within_seconds(sample: Package) -> None:
 
 
 @pytest.mark.skipif(not CLANG_FORMAT.exists(), reason="clang-format isn't installed beside this Python")
-@pytest.mark.parametrize("which", ["sample", "varied"])
+@pytest.mark.parametrize("which", ["sample", "varied", "rules", "lists", "all_attrs", "no_array", "real_ops", "formats"])
 def test_rendered_cpp_is_as_clang_format_would_write_it(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     shutil.copy(ROOT / ".clang-format", tmp_path)
     render(request.getfixturevalue(which)).write(tmp_path)
@@ -224,3 +322,44 @@ def test_rendered_cmake_is_as_gersemi_would_write_it(which: str, request: pytest
 
 def test_stems_do_not_decide_file_names_of_a_package(sample: Package) -> None:
     assert stem_of("AddRefreshOp") not in " ".join(texts(render(sample)))
+
+
+def test_a_table_of_many_combinations_is_told_by_what_each_port_can_have(varied: Package) -> None:
+    copy = varied.ops[0]
+    crossed = tuple(dtype for dtype in copy.inputs[0].dtypes for _ in copy.inputs[0].dtypes)
+    crossed_back = copy.inputs[0].dtypes * len(copy.inputs[0].dtypes)
+    ports = (attrs.evolve(copy.inputs[0], dtypes=crossed), attrs.evolve(copy.outputs[0], dtypes=crossed_back))
+    many = attrs.evolve(varied, ops=(attrs.evolve(copy, signature=ports, dtypes={"T": crossed}),), benchmark=None)
+    rendered = texts(render(many))["ge/varied_rules.h"]
+    assert '"64 combinations of"' in rendered
+    assert '" (x: float32 | float16 | bfloat16 | int8 | uint8 | int32 | int64 | bool)"' in rendered
+    assert rendered.count("      {{ge::") == 64
+
+
+def test_the_kernel_s_dtypes_don_t_lengthen_the_code_of_an_op(varied: Package) -> None:
+    copy = varied.ops[0]
+    few = tuple(attrs.evolve(port, dtypes=port.dtypes[:2]) for port in copy.ports)
+    lengths = [
+        len(texts(render(attrs.evolve(varied, ops=(op,), benchmark=None)))["ge/custom_op.cpp"])
+        for op in (copy, attrs.evolve(copy, signature=few, dtypes={"T": few[0].dtypes}))
+    ]
+    assert lengths[0] == lengths[1]
+
+
+def test_what_only_richer_ops_need_isn_t_in_a_plain_package(sample: Package) -> None:
+    for path, text in texts(render(sample)).items():
+        for word in ("Choice", "SocRows", "KernelTypeOf", "DimAttr", "Broadcast", "AppendSize", "kUserShaped", "Workspace", "RuntimeAttrs"):
+            assert word not in text, (path, word)
+
+
+def test_a_promotion_is_one_in_the_prototype(rules: Package) -> None:
+    header = texts(render(rules))["ge/rules.h"]
+    assert '.DATATYPE(T3, Promote({"T1", "T2"}))' in header
+    assert ".OUTPUT(y, TensorType({DT_FLOAT, DT_INT32}))" in header
+    assert ".DATATYPE(T, TensorType({DT_FLOAT, DT_INT8, DT_FLOAT16}))" in header
+
+
+def test_a_header_of_the_user_s_is_none_of_opkit_s_files(rules: Package) -> None:
+    rendered = texts(render(rules))
+    assert "ge/user/infer.h" not in rendered
+    assert rendered["ge/custom_op.cpp"].count('#include "user/infer.h"') == 1

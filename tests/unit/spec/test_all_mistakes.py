@@ -239,10 +239,6 @@ def test_a_kernel_s_copy_takes_over_what_isn_t_changed(folder: SpecFolder) -> No
     [
         ("ops=[op, op]", "the op 'AddCustom' is in ops twice"),
         ('ops=[op, op.replace(refresh="none")]', "two ops have the type 'AddCustom'"),
-        (
-            'ops=[op, op.replace(type="Addcustom"), op.replace(type="ADDCustom")]',
-            "the op types 'AddCustom' and 'ADDCustom' give one file name, 'add_custom'",
-        ),
     ],
 )
 def test_one_name_for_two_ops_is_a_mistake(folder: SpecFolder, change: str, message: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SPEC = """\
 from opkit import *
+import typing
 import numpy as np
 
 
@@ -27,6 +28,7 @@ class Odd:
 kernel = Kernel({kernel})
 attr_k = Attr({attr})
 x = Input({input})
+z = Output({output})
 op = Op({op})
 base = op.replace(type="AddBase", refresh="none")
 bench = Benchmark({benchmark})
@@ -42,13 +44,25 @@ CALLS = {
         "defines": '{"BLOCK_SIZE": 1024}',
     },
     "attr": {"name": '"k"', "type": "int", "default": "3"},
-    "input": {"name": '"x"', "dtype": '"T"', "shape": '"..."'},
+    "input": {
+        "name": '"x"',
+        "dtype": '"T"',
+        "shape": '"..."',
+        "optional": "False",
+        "dynamic": "False",
+        "count_attr": "None",
+        "same_dtype": "True",
+        "formats": '("ND",)',
+        "value_depend": "None",
+    },
+    "output": {"name": '"z"', "dtype": '"T"', "shape": '"..."', "dynamic": "False", "formats": '("ND",)'},
     "op": {
         "type": '"AddCustom"',
         "inputs": '[x, Input("y", "T", shape="...")]',
-        "outputs": '[Output("z", "T", shape="...")]',
+        "outputs": "[z]",
         "attrs": "[attr_k]",
         "dtypes": '{"T": ["float32", "float16"]}',
+        "dtype_mode": '"columns"',
         "kernel": "kernel",
         "refresh": '"updater"',
         "reference": "lambda x, y, k: x",
@@ -62,12 +76,25 @@ VALUES = [
     "True",
     "-1",
     "2**70",
+    "10**5000",
+    "-(10**5000)",
     "1.5",
     "float('nan')",
     "'x'",
     "'T'",
     "'...'",
+    "'9' * 5000",
+    "'(0x' + 'f' * 5000 + ')'",
+    "'n\\nk'",
+    r"'\ud800'",
     "b'x'",
+    "list[int, int]",
+    "typing.List",
+    "typing.List[int]",
+    "{'A': 10**5000}",
+    r"{'A': '\ud800'}",
+    "{'A': '1 /*'}",
+    "{'int': 'float'}",
     "()",
     "[None]",
     "['x', 3]",
@@ -79,6 +106,7 @@ VALUES = [
     "lambda: 0",
     "np.int64(3)",
     "np.zeros(3)",
+    "np.array(['columns', 'product'])",
     "x",
     "op",
     "[op]",
@@ -89,6 +117,9 @@ VALUES = [
     "max_()",
     "cores() + numel(numel)",
     "dim('x', 'x') // None",
+    "dim('x', 10**5000)",
+    "sum([numel('x')] * 3000)",
+    "min_(*[numel('x')] * 3000)",
 ]
 
 
@@ -118,6 +149,7 @@ def test_any_value_of_one_argument_gives_a_package_or_a_mistake(folder: SpecFold
             assert all(error.number.startswith("OPK02") for error in found.errors)
             assert "ops.py:" in text
             assert " at 0x" not in text
+            assert text.encode()
         elif found is not None:
             assert len(found.ops) == 2
 

@@ -149,3 +149,33 @@ def test_an_empty_shape_can_be_measured(folder: SpecFolder) -> None:
 
     assert package.benchmark is not None
     assert package.ops[0].infer_shapes(package.benchmark.shapes) == {"z": (0, 4)}
+
+
+# ---- ports of other kinds ----
+
+LISTED = {"args": '[address_list("x"), "y", "z", numel("x")]', "blocks": 'ceil_div(numel("x") * count("x"), 1024)'}
+LIST_INPUTS = '[Input("x", "T", shape="...", dynamic=True), Input("y", "T", shape="...", optional=True)]'
+
+
+def test_the_shapes_of_a_list_are_a_list_and_an_absent_input_has_none(folder: SpecFolder) -> None:
+    package = folder.load(spec('op, shapes={"x": [(8, 4), (8, 4)]}', launch=LISTED, inputs=LIST_INPUTS))
+
+    assert package.benchmark is not None
+    assert package.benchmark.shapes == {"x": ((8, 4), (8, 4))}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ('{"x": (8, 4)}', "the shapes of 'x' are (8, 4), not a list of tuples of sizes"),
+        ('{"x": [(8, 4), (8, -1)]}', "the shapes of 'x' are [(8, 4), (8, -1)], not a list of tuples of sizes"),
+        ('{"x": []}', "AddCustom gets no shape for input 'x'"),
+        ('{"x": [(8, 4), (8, 5)]}', "AddCustom can't take [8, 5] as input 'x'"),
+        ('{"y": (8, 4)}', "the benchmark gives no shape for input 'x'"),
+        ('{"x": [(1 << 20,)] * 70, "y": (1 << 20,)}', "the benchmark's shapes need 71680 blocks"),
+    ],
+)
+def test_shapes_that_a_list_can_t_have_are_refused(folder: SpecFolder, shapes: str, message: str) -> None:
+    error = folder.mistake(spec(f"op, shapes={shapes}", launch=LISTED, inputs=LIST_INPUTS, base="", ops="[op]"))
+
+    assert error.message == message

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from opkit.errors import SpecError
-from opkit.spec import AttrValue, Binary, BinaryOp, Cores, Dim, Expr, Number, Numel, Scope
+from opkit.spec import AddressList, AttrValue, Binary, BinaryOp, Cores, Count, Dim, Expr, Number, Numel, Scope
 from opkit.spec.expressions import INT64_MAX, INT64_MIN, is_constant, replace_number
 
 if TYPE_CHECKING:
@@ -95,8 +95,14 @@ class _Names:
     def dim(self, port: str, axis: int) -> list[str]:
         return [f"{port}.{axis}"]
 
+    def count(self, port: str) -> list[str]:
+        return [f"#{port}"]
+
     def attr(self, name: str) -> list[str]:
         return [name]
+
+    def named_dim(self, name: str) -> list[str]:
+        return [f"`{name}`"]
 
     def cores(self) -> list[str]:
         return ["cores"]
@@ -198,6 +204,11 @@ def test_a_tree_is_constant_when_it_names_nothing(expr: Expr) -> None:
         ('dim("x", "k")', "the axis of dim is 'k', not an integer", None),
         ("True", "True is no size expression", "use numel, dim, attr, cores, ceil_div, min_, max_, + - * // %"),
         ("1.5", "1.5 is no size expression", "a float reaches a kernel as a float attr"),
+        ('sum([numel("x")] * 3000)', "a size expression is too large", None),
+        ('ceil_div(max_(*[numel("x")] * 102), 2)', "a size expression is too large", None),
+        ('__import__("functools").reduce(lambda size, _: size + size, range(90), numel("x"))', "a size expression is too large", None),
+        ('dim("x", 25)', 'dim("x", 25) is outside the shape', None),
+        ('dim("x", 10**5000)', 'dim("x", an integer of 16610 bits) is outside the shape', None),
         ("None", "None is no size expression", "use numel, dim, attr, cores, ceil_div, min_, max_, + - * // %"),
     ],
 )
@@ -205,6 +216,12 @@ def test_an_expression_without_a_meaning_is_one_clear_error(folder: SpecFolder, 
     error = folder.add_mistake(launch={"blocks": blocks})
 
     assert (error.number, error.message, error.help) == ("OPK0257", message, advice)
+
+
+def test_a_size_may_be_a_long_sum(folder: SpecFolder) -> None:
+    op = folder.add_op(launch={"blocks": 'sum([numel("x")] * 99) + max_(*[numel("x")] * 98)'})
+
+    assert op.kernel.blocks.evaluate(Scope(shapes={"x": (2,)})) == 200
 
 
 def test_an_axis_beyond_a_fixed_rank_is_a_mistake(folder: SpecFolder) -> None:
@@ -237,3 +254,10 @@ def test_asking_a_size_expression_for_its_truth_is_an_error_at_that_line(folder:
     assert error.number == "OPK0204"
     assert error.where == 'ops.py:2   blocks = numel("x") or 1'
     assert "min_ and max_" in (error.because or "")
+
+
+def test_a_port_without_a_tensor_has_no_elements_and_dims_of_0() -> None:
+    scope = Scope(shapes={"x": None, "y": (2, 3)}, counts={"x": 0, "y": 17})
+
+    assert [expr.evaluate(scope) for expr in (Numel("x"), Dim("x", 1), Count("x"), Numel("y"), Count("y"))] == [0, 0, 0, 6, 17]
+    assert [str(expr) for expr in (Count("x"), AddressList("x"))] == ['count("x")', 'address_list("x")']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from spec_support import SpecFolder, add_spec
 
-from opkit.spec import AttrValue, Dim, Number, Numel, PortAddress
+from opkit.spec import AttrType, AttrValue, Dim, Number, Numel, PortAddress, Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,15 @@ def test_a_kernel_name_may_have_blanks_and_letters_of_any_script(folder: SpecFol
     (folder.root / "kernels/add.asc").rename(folder.root / "kernels/mein add 算子.asc")
 
     assert folder.add_op(launch={"source": '"kernels/mein add 算子.asc"'}).kernel.relative == "kernels/mein add 算子.asc"
+
+
+@pytest.mark.parametrize("source", ["9" * 5000, "loop.asc"])
+def test_a_kernel_that_no_path_leads_to_is_missing(folder: SpecFolder, source: str) -> None:
+    (folder.root / "loop.asc").symlink_to("loop.asc")
+    error = folder.add_mistake(launch={"source": repr(source)})
+
+    assert error.number == "OPK0250"
+    assert len(error.message) < 200
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
@@ -92,21 +101,6 @@ def test_an_entry_hidden_by_a_syntax_error_is_told_with_the_line_that_isn_t_unde
     assert "as far as it can be read: line 2 isn't understood" in (error.because or "")
 
 
-@pytest.mark.parametrize(
-    ("source", "because"),
-    [
-        ("__global__ __aicore__ void add(GM_ADDR x) {}", 'add.asc:1 lacks extern "C", so its name is mangled'),
-        ("template <typename T>\n__global__ __aicore__ void add(GM_ADDR x) {}", "add.asc:2 is a template"),
-    ],
-)
-def test_an_entry_without_a_plain_name_is_refused(folder: SpecFolder, source: str, because: str) -> None:
-    folder.write("kernels/add.asc", source)
-    error = folder.add_mistake()
-
-    assert (error.number, error.because) == ("OPK0252", because)
-    assert error.help == 'extern "C" __global__ __aicore__ void add(…)'
-
-
 def test_an_entry_that_two_branches_define_differently_is_refused(folder: SpecFolder) -> None:
     entry = 'extern "C" __global__ __aicore__ void add(GM_ADDR x{}) {{}}\n'
     folder.write("kernels/add.asc", "#ifdef A\n" + entry.format("") + "#else\n" + entry.format(", int n") + "#endif\n")
@@ -148,9 +142,9 @@ def test_the_first_parameter_without_a_value_is_named(folder: SpecFolder) -> Non
     ("parameter", "argument", "because"),
     [
         ("int64_t n", '"x"', "a port is passed as an address"),
-        ("GM_ADDR p", 'numel("x")', "a pointer takes the address of a port"),
-        ("GM_ADDR p", '"k"', "a pointer takes the address of a port"),
-        ("GM_ADDR p", "0", "a pointer takes the address of a port"),
+        ("GM_ADDR p", 'numel("x")', "a pointer takes the address of a port or a workspace"),
+        ("GM_ADDR p", '"k"', "a pointer takes the address of a port or a workspace"),
+        ("GM_ADDR p", "0", "a pointer takes the address of a port or a workspace"),
         ("int64_t n", 'i32(numel("x"))', "the spec says int32_t, and the kernel int64_t"),
         ("uint32_t n", 'i32(numel("x"))', "the spec says int32_t, and the kernel uint32_t"),
         ("int32_t n", 'u32("k")', "the spec says uint32_t, and the kernel int32_t"),
@@ -199,10 +193,43 @@ def test_an_argument_that_fits_is_kept(folder: SpecFolder, parameter: str, argum
     assert op.kernel.args[3].value == value
 
 
-def test_a_text_attr_is_no_kernel_argument(folder: SpecFolder) -> None:
-    error = folder.add_mistake(attrs=ATTRS, launch={"args": '["x", "y", "z", "mode"]'})
+def test_a_kernel_without_arguments_reaches_nothing(folder: SpecFolder) -> None:
+    folder.kernel("")
+    found = folder.mistakes(add_spec(outputs="[]", inputs='[Input("x", "T", shape="...")]', launch={"args": "[]", "blocks": "1"}))
+
+    assert [(error.number, error.message) for error in found] == [("OPK0253", "the kernel 'add' takes no arguments")]
+
+
+@pytest.mark.parametrize("kind", ["str", "bytes", "tensor", *(kind.value for kind in AttrType if kind.element is not None)])
+def test_an_attr_that_is_no_number_is_no_kernel_argument(folder: SpecFolder, kind: str) -> None:
+    error = folder.add_mistake(attrs=f'[Attr("mode", "{kind}")]', launch={"args": '["x", "y", "z", "mode"]'})
 
     assert (error.number, error.message) == ("OPK0254", "attr 'mode' can't be a kernel argument")
+    assert error.because == f"it is a {kind}, and a kernel takes numbers"
+
+
+@pytest.mark.parametrize("kind", ["float", "type", "str", "list_int", "bytes"])
+def test_an_attr_that_is_no_integer_is_no_part_of_a_size(folder: SpecFolder, kind: str) -> None:
+    error = folder.add_mistake(attrs=f'[Attr("mode", "{kind}")]', launch={"blocks": 'attr("mode") + 1'})
+
+    assert (error.number, error.because) == ("OPK0257", f"it is a {kind}, and a size is an integer")
+
+
+@pytest.mark.parametrize("parameter", ["int32_t", "int64_t", "uint32_t", "uint8_t"])
+def test_a_type_reaches_a_kernel_as_ge_s_number_of_the_dtype(folder: SpecFolder, parameter: str) -> None:
+    folder.kernel(f"GM_ADDR x, GM_ADDR y, GM_ADDR z, {parameter} n")
+    op = folder.add_op(attrs='[Attr("to", "type", default="int64")]', launch={"args": '["x", "y", "z", "to"]'})
+
+    assert op.kernel.args[3].value == AttrValue("to")
+    assert AttrValue("to").evaluate(Scope(attrs={"to": "int64"})) == 9
+
+
+@pytest.mark.parametrize("parameter", ["float", "double", "bool"])
+def test_a_type_is_no_float_and_no_bool(folder: SpecFolder, parameter: str) -> None:
+    folder.kernel(f"GM_ADDR x, GM_ADDR y, GM_ADDR z, {parameter} n")
+    error = folder.add_mistake(attrs='[Attr("to", "type")]', launch={"args": '["x", "y", "z", "to"]'})
+
+    assert (error.number, error.because) == ("OPK0254", "the attr is a type: GE's number of a dtype")
 
 
 def test_a_bare_name_that_is_port_and_attr_has_to_be_told_apart(folder: SpecFolder) -> None:
@@ -254,7 +281,7 @@ def test_a_kernel_that_strides_may_have_more_blocks_than_a_launch(folder: SpecFo
 def test_strides_is_true_or_false(folder: SpecFolder) -> None:
     error = folder.add_mistake(launch={"strides": "1"})
 
-    assert (error.number, error.message) == ("OPK0208", "strides is 1, not True or False")
+    assert (error.number, error.message) == ("OPK0208", "strides of Kernel is 1, not True or False")
 
 
 @pytest.mark.parametrize("missing", ["source", "entry", "args", "blocks"])
@@ -304,6 +331,13 @@ def test_a_define_without_an_integer_can_t_be_made_smaller(folder: SpecFolder, n
         ('{"A": True}', "OPK0259", "the define 'A' is True, not an integer or a text"),
         (r'{"A": "1\n#error"}', "OPK0259", r"the define 'A' is '1\n#error', which isn't one line"),
         (r'{"A": "1 \\"}', "OPK0259", r"the define 'A' is '1 \\', which isn't one line"),
+        (r'{"A": "\ud800"}', "OPK0259", r"the define 'A' is '\ud800', which isn't valid Unicode"),
+        ('{"A": "1 /*"}', "OPK0259", "the define 'A' is '1 /*', which opens a comment or a text and doesn't close it"),
+        ("{'A': 'R\"('}", "OPK0259", "the define 'A' is 'R\"(', which opens a comment or a text and doesn't close it"),
+        ('{"int": "float"}', "OPK0259", "'int' can't be defined here"),
+        ('{"defined": 1}', "OPK0259", "'defined' can't be defined here"),
+        ('{"A": 10**5000}', "OPK0259", "the define 'A' is an integer of 16610 bits, which doesn't fit in 64 bits"),
+        ('{"A": 2**64}', "OPK0259", "the define 'A' is 18446744073709551616, which doesn't fit in 64 bits"),
         ('["A"]', "OPK0208", "defines is ['A'], not a dict"),
     ],
 )
@@ -313,11 +347,34 @@ def test_a_define_that_is_no_macro_is_refused(folder: SpecFolder, defines: str, 
     assert (error.number, error.message) == (number, message)
 
 
-@pytest.mark.parametrize("kernel", ["[kernel, kernel]", '"kernels/add.asc"', "add"])
-def test_an_op_launches_one_kernel(folder: SpecFolder, kernel: str) -> None:
+@pytest.mark.parametrize(
+    "value", ['"/* one */ 1 // two /*"', "'\"kernels/*.asc\"'", "'R\"(/*)\"'", "\"'/'\"", '"1\'000"', "2**64 - 1", "-(2**63)"]
+)
+def test_a_define_may_be_any_value_that_ends(folder: SpecFolder, value: str) -> None:
+    assert folder.add_op(launch={"defines": f'{{"A": {value}}}'}).kernel.defines == {"A": eval(value)}  # noqa: S307 - the tests' own text
+
+
+@pytest.mark.parametrize("name", ["errno", "stdin", "GM_ADDR", "INT64_MAX"])
+def test_a_parameter_named_as_a_macro_is_refused(folder: SpecFolder, name: str) -> None:
+    folder.kernel(f"GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t {name}")
+    error = folder.add_mistake()
+
+    assert (error.number, error.message) == ("OPK0252", f"parameter {name!r} of 'add' can't have that name")
+    assert error.because == "it is a C++ macro, and generated C++ has the name too, add.asc:1"
+
+
+@pytest.mark.parametrize("name", ["lambda", "None", "pass"])
+def test_a_parameter_may_be_a_python_keyword(folder: SpecFolder, name: str) -> None:
+    folder.kernel(f"GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t {name}")
+
+    assert folder.add_op().kernel.signature.params[3].name == name
+
+
+@pytest.mark.parametrize("kernel", ["[]", "[kernel, 1]", '"kernels/add.asc"', "add"])
+def test_an_op_launches_kernels(folder: SpecFolder, kernel: str) -> None:
     folder.write("add.py", "")
     error = folder.mistake(
         "import add\n" + add_spec(kernel=kernel),
     )
 
-    assert (error.number, error.help) == ("OPK0208", "an op launches one Kernel(…)")
+    assert (error.number, error.help) == ("OPK0208", "an op launches one Kernel(…), or those of a list in its order")

@@ -120,7 +120,7 @@ def test_an_entry_is_found_however_it_is_written(tmp_path: Path, text: str) -> N
     path.write_bytes(text.encode())
     (entry,) = read_kernel(path).entries
 
-    assert (entry.name, entry.is_extern_c, entry.is_template) == ("k", True, False)
+    assert (entry.name, entry.is_extern_c, entry.template) == ("k", True, None)
     assert [name for _, name, _ in entry.params] == ["x"]
 
 

@@ -79,8 +79,7 @@ def test_a_bad_op_type_comes_with_one_that_would_do(folder: SpecFolder, op_type:
 @pytest.mark.parametrize(
     ("op_type", "because"),
     [
-        ("Add", "GE has a built-in op of this name"),
-        ("Data", "GE has a built-in op of this name"),
+        ("Data", "GE makes its graphs with an op of this name"),
         ("Tensor", "GE has a C++ class of this name"),
         ("RefreshedOp", "the generated C++ has a class of this name"),
         ("NAN", "it is a C++ macro"),
@@ -90,6 +89,59 @@ def test_an_op_type_that_somebody_has_is_refused(folder: SpecFolder, op_type: st
     error = folder.add_mistake(type=repr(op_type))
 
     assert (error.number, error.because, error.help) == ("OPK0210", because, f"'{op_type}Custom' would do")
+
+
+def test_a_built_in_op_s_type_is_refused_unless_it_is_meant(folder: SpecFolder) -> None:
+    error = folder.add_mistake(type='"Add"')
+
+    assert (error.number, error.because) == ("OPK0210", "GE has a built-in op of this name")
+    assert error.help == "'AddCustom' would do; allow_builtin=True if it is meant to take the place of that one"
+    assert folder.add_op(type='"Add"', allow_builtin="True").type == "Add"
+
+
+def test_no_op_takes_the_place_of_what_ge_makes_its_graphs_with(folder: SpecFolder) -> None:
+    assert folder.add_mistake(type='"Data"', allow_builtin="True").because == "GE makes its graphs with an op of this name"
+
+
+def test_allow_builtin_is_a_bool(folder: SpecFolder) -> None:
+    error = folder.add_mistake(allow_builtin='"yes"')
+
+    assert (error.number, error.message) == ("OPK0208", "allow_builtin of Op is 'yes', not True or False")
+
+
+def test_a_file_stem_stands_in_place_of_the_type_s(folder: SpecFolder) -> None:
+    assert folder.add_op(type='"TopKPQDistance"').stem == "top_kpq_distance"
+    assert folder.add_op(type='"TopKPQDistance"', file_stem='"top_k_pq_distance"').stem == "top_k_pq_distance"
+
+
+@pytest.mark.parametrize("stem", ["AddCustom", "2add", "add-custom", "../add", "", "a" * 101, "add\n"])
+def test_a_file_stem_that_is_no_plain_name_is_refused(folder: SpecFolder, stem: str) -> None:
+    error = folder.add_mistake(file_stem=repr(stem))
+
+    assert (error.number, error.because) == ("OPK0218", "it must match [a-z][a-z0-9_]* and have at most 100 characters")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        'op.replace(type="AddCustoM", file_stem="add_custom")',
+        'op.replace(type="Other", file_stem="add_custom")',
+        'op.replace(type="ADDCustom")',
+    ],
+)
+def test_two_ops_with_one_file_stem_are_both_named(folder: SpecFolder, others: str) -> None:
+    error = folder.mistake(add_spec().replace("ops=[op]", f"ops=[op, {others}]"))
+
+    assert error.number == "OPK0218"
+    assert re.fullmatch(r"the ops 'AddCustom' and '\w+' have one file stem, 'add_custom'", error.message)
+    assert error.because == "the other one is ops.py:3"
+    assert error.help == 'give one of them another: file_stem="add_custom_2"'
+
+
+def test_another_file_stem_keeps_two_ops_apart(folder: SpecFolder) -> None:
+    package = folder.load(add_spec().replace("ops=[op]", 'ops=[op, op.replace(type="ADDCustom", file_stem="add_custom_2")]'))
+
+    assert [op.stem for op in package.ops] == ["add_custom", "add_custom_2"]
 
 
 @pytest.mark.parametrize(

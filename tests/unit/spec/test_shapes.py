@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spec_support import add_spec
 
 from opkit.errors import SpecError
 from opkit.spec import DimGroup, FixedDim, NamedDim, Op
-from opkit.spec.shapes import Bindings, PatternError, match, parse_pattern, shape_of
+from opkit.spec.shapes import Bindings, PatternError, UserShape, match, parse_pattern, shape_of
 
 if TYPE_CHECKING:
     from spec_support import SpecFolder
@@ -51,6 +53,10 @@ def test_a_pattern_is_its_words(text: str, items: tuple[object, ...]) -> None:
         ("٣", "'٣' is no dim: a dim is a name, a number, `...` or `*name`"),
         ("n *n", "'n' is a dim and a group at once"),
         ("9223372036854775808", "9223372036854775808 doesn't fit in int64"),
+        ("9" * 5000, "a number of 5000 digits doesn't fit in int64"),
+        ("(0x" + "f" * 5000 + ")", "an integer of 20000 bits doesn't fit in int64"),
+        (f"({'+'.join(['n'] * 102)})", "its operators stand more than 100 deep inside each other"),
+        (f"({'+'.join(['n'] * 990)})", "its operators stand more than 100 deep inside each other"),
         ("1 " * 26, "26 dims, and GE has at most 25"),
     ],
 )
@@ -58,6 +64,21 @@ def test_a_text_that_is_no_pattern_says_why(text: str, because: str) -> None:
     with pytest.raises(PatternError) as caught:
         parse_pattern(text)
     assert str(caught.value) == because
+
+
+@pytest.mark.parametrize("text", ["n\nk", "n\r\n  k", " n \u2028k\x0b"])
+def test_a_pattern_of_several_lines_is_told_on_one(text: str) -> None:
+    # It stands behind `//` in the generated C++.
+    assert parse_pattern(text).text == "n k"
+    assert parse_pattern("n (k //\n 2)").with_attrs(["k"]).text == "n (k // 2)"
+
+
+def test_a_dim_may_be_a_long_sum(folder: SpecFolder) -> None:
+    op = folder.add_op(
+        inputs='[Input("x", "T", shape="n"), Input("y", "T")]', outputs=f'[Output("z", "T", shape="({" + ".join(["n"] * 101)})")]'
+    )
+
+    assert op.infer_shapes({"x": (3,), "y": (1,)}) == {"z": (303,)}
 
 
 def test_a_group_takes_what_the_other_dims_leave() -> None:
@@ -92,7 +113,7 @@ def test_a_matched_pattern_gives_the_shape_back(before: list[int], middle: list[
 
     assert match(pattern, shape, bindings) is None
     assert bindings[DimGroup("mid")] == tuple(middle)
-    assert shape_of(pattern, bindings) == shape
+    assert shape_of(pattern, bindings, {}) == shape
 
 
 @given(st.lists(dims, max_size=6), st.lists(dims, max_size=6))
@@ -218,3 +239,242 @@ def test_each_output_has_its_own_dtype(folder: SpecFolder) -> None:
     (combo,) = op.dtype_combos()
     assert {name: dtype.name for name, dtype in combo.ports.items()} == {"x": "float16", "y": "float16", "mask": "uint8", "idx": "int32"}
     assert [dtype.bytes for dtype in combo.ports.values()] == [2, 2, 1, 4]
+
+
+def output(folder: SpecFolder, shape: str, **changes: str) -> Op:
+    given = {"outputs": f'[Output("z", "T", shape={shape})]', "inputs": MATRICES, "attrs": INTS, **changes}
+    return folder.load(add_spec(given)).ops[0]
+
+
+def output_mistake(folder: SpecFolder, shape: str, **changes: str) -> SpecError:
+    return folder.mistake(add_spec({"outputs": f'[Output("z", "T", shape={shape})]', "inputs": MATRICES, "attrs": INTS, **changes}))
+
+
+MATRICES = '[Input("x", "T", shape="n k"), Input("y", "T", shape="*b k")]'
+INTS = '[Attr("bins", int), Attr("times", int, default=2), Attr("mode", str, default="")]'
+X_AND_Y = {"x": (4, 7), "y": (3, 7)}
+
+
+@pytest.mark.parametrize(
+    ("shape", "attrs", "expected"),
+    [
+        ('"bins"', {"bins": 5}, (5,)),
+        ('"n bins *b"', {"bins": 0}, (4, 0, 3)),
+        ('"n (k // 2)"', {"bins": 5}, (4, 3)),
+        ('"(k // times) (n+1)"', {"bins": 5}, (3, 5)),
+        ('"(k // times)"', {"bins": 5, "times": 3}, (2,)),
+        ('"(k)  ( n )"', {"bins": 5}, (7, 4)),
+        ('"(2 * 3) k"', {"bins": 5}, (6, 7)),
+        ('"(ceil_div(k, 2)) (min_(n, k)) (max_(n, bins))"', {"bins": 5}, (4, 4, 5)),
+        ('"(-n + k)"', {"bins": 5}, (3,)),
+    ],
+)
+def test_a_dim_may_be_an_attr_or_computed(folder: SpecFolder, shape: str, attrs: dict[str, int], expected: tuple[int, ...]) -> None:
+    assert output(folder, shape).infer_shapes(X_AND_Y, attrs)["z"] == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "attrs", "because"),
+    [
+        ('"(n - k)"', {}, "the dim `n - k` has no size here: it is -3"),
+        ('"bins"', {"bins": -1}, "the dim `bins` has no size here: it is -1"),
+        (
+            '"(n // bins)"',
+            {"bins": 0},
+            'the size expression `n // attr("bins")` has no value here: 4 // 0 divides by 0, and a divisor must be positive',
+        ),
+    ],
+)
+def test_a_computed_dim_without_a_size_is_an_error(folder: SpecFolder, shape: str, attrs: dict[str, int], because: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        output(folder, shape).infer_shapes(X_AND_Y, attrs)
+    assert (caught.value.message, caught.value.because) == ("AddCustom has no shape for output 'z'", because)
+
+
+def test_a_shape_from_an_attr_that_isn_t_given_is_an_error(folder: SpecFolder) -> None:
+    with pytest.raises(SpecError, match="gets no attr 'bins', which output 'z' has in its shape"):
+        output(folder, '"bins"').infer_shapes(X_AND_Y)
+
+
+@pytest.mark.parametrize(
+    ("shape", "number", "because"),
+    [
+        ('"n (k / 2)"', "0232", "`k / 2` gives a fraction: write // to round down, ceil_div to round up"),
+        ('"(k ** 2)"', "0232", "`k ** 2` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"(k + 1.5)"', "0232", "`1.5` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"(numel(x))"', "0232", "`numel(x)` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"(k +)"', "0232", "`k +` is no expression"),
+        ('"()"', "0232", "`()` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"(2 - 3)"', "0232", "`2 - 3` is -1, and a dim isn't negative"),
+        ('"(2 // 0)"', "0232", "2 // 0 divides by 0, and a divisor must be positive"),
+        ('"(9223372036854775808)"', "0232", "9223372036854775808 doesn't fit in int64"),
+        ('"(k // 2"', "0230", "'(k // 2' opens and closes different numbers of brackets"),
+        ('"k) (n"', "0230", "'k) (n' opens and closes different numbers of brackets"),
+        ('"ceil_div(k, 2)"', "0230", "'ceil_div(k, 2)' is no dim: an expression stands in brackets, as in `n (k // 2)`"),
+    ],
+)
+def test_an_expression_that_is_no_dim_says_why(folder: SpecFolder, shape: str, number: str, because: str) -> None:
+    error = output_mistake(folder, shape)
+
+    assert (error.number, error.because) == (f"OPK{number}", because)
+
+
+@pytest.mark.parametrize(
+    ("shape", "number", "message"),
+    [
+        ('"mode"', "0232", "the shape of output 'z' has the attr `mode` as a dim"),
+        ('"(k // mode)"', "0232", "the shape of output 'z' has the attr `mode` as a dim"),
+        ('"(k // m)"', "0231", "the shape of output 'z' uses `m`, which no input binds"),
+        ('"*bins"', "0231", "the shape of output 'z' uses `*bins`, which no input binds"),
+        ('broadcast("x")', "0232", "broadcast takes the names of two inputs or more"),
+        ('broadcast("x", "w")', "0231", "output 'z' broadcasts 'w', which is no input"),
+        ('Promote("x", "y")', "0232", "Promote(…) is no shape"),
+    ],
+)
+def test_a_shape_of_what_isn_t_there_is_refused(folder: SpecFolder, shape: str, number: str, message: str) -> None:
+    error = output_mistake(folder, shape)
+
+    assert (error.number, error.message) == (f"OPK{number}", message)
+
+
+def test_a_name_that_is_a_dim_and_an_attr_is_refused_where_a_shape_has_it(folder: SpecFolder) -> None:
+    error = output_mistake(folder, '"n k"', attrs='[Attr("k", int)]')
+    assert (error.number, error.message) == ("OPK0256", "`k` in the shape of output 'z' is both a dim and an attr")
+    assert output(folder, '"n"', attrs='[Attr("k", int)]').attr("k").name == "k"
+
+
+@pytest.mark.parametrize(
+    ("shape", "number", "message"),
+    [
+        ("n (k // 2)", "0232", "the shape of input 'y' computes a dim, `k // 2`"),
+        ("(2)", None, None),
+        ("(k)", None, None),
+    ],
+)
+def test_an_input_has_no_computed_dims(folder: SpecFolder, shape: str, number: str | None, message: str | None) -> None:
+    spec = add_spec(inputs=f'[Input("x", "T", shape="n k"), Input("y", "T", shape="{shape}")]', outputs='[Output("z", "T", shape="n k")]')
+    if message is None:
+        folder.load(spec)
+    else:
+        error = folder.mistake(spec)
+        assert (error.number, error.message) == (f"OPK{number}", message)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ((4, 3), (4, 3), (4, 3)),
+        ((4, 3), (), (4, 3)),
+        ((1, 3), (4, 1), (4, 3)),
+        ((3,), (5, 4, 1), (5, 4, 3)),
+        ((0, 3), (1, 1), (0, 3)),
+        ((2, 3), (4, 3), None),
+        ((0,), (2,), None),
+    ],
+)
+def test_a_broadcast_follows_numpy(folder: SpecFolder, x: tuple[int, ...], y: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
+    op = output(folder, 'broadcast("x", "y")', inputs='[Input("x", "T"), Input("y", "T", shape="*b")]')
+    if expected is None:
+        with pytest.raises(SpecError, match="can't broadcast its inputs"):
+            op.infer_shapes({"x": x, "y": y})
+    else:
+        assert op.infer_shapes({"x": x, "y": y})["z"] == expected == np.broadcast_shapes(x, y)
+
+
+USER_HEADER = "inline bool InferPad(const gert::InferShapeContext &ctx, gert::Shape &shape) { return true; }\n"
+
+
+def test_a_shape_may_be_inferred_by_c_of_the_user_s(folder: SpecFolder) -> None:
+    header = folder.write("ge/user/infer.h", USER_HEADER)
+    op = output(folder, 'cpp("ge/user/infer.h", "InferPad")')
+
+    assert op.outputs[0].shape == UserShape(header, "ge/user/infer.h", "InferPad")
+    assert op.infer_shapes(X_AND_Y, {"bins": 1}) == {}
+    assert header.read_text() == USER_HEADER
+
+
+@pytest.mark.parametrize(
+    ("shape", "message", "because"),
+    [
+        ('cpp("ge/user/infer.h")', "cpp takes the path of a header and the name of a function", None),
+        ('cpp("ge/user/infer.h", "Infer Pad")', "'Infer Pad' is no name of a C++ function", None),
+        ('cpp("ge/user/infer.h", "InferPadding")', "ge/user/infer.h has no function 'InferPadding'", None),
+        ('cpp("ge/user/infer.h", "mine::InComment")', "ge/user/infer.h has no function 'mine::InComment'", None),
+        ('cpp("ge/user/infer.h", "InText")', "ge/user/infer.h has no function 'InText'", None),
+        ('cpp("ge/user/infer.h", "NoCall")', "ge/user/infer.h has no function 'NoCall'", None),
+        (
+            'cpp("../infer.h", "InferPad")',
+            "'../infer.h' can't hold the shape rule of output 'z'",
+            "it must be a path below the project that ends in .h or .hpp",
+        ),
+        (
+            'cpp("ge/utils/size.h", "InferPad")',
+            "'ge/utils/size.h' can't hold the shape rule of output 'z'",
+            "opkit writes that file or folder itself",
+        ),
+        (
+            'cpp("ge/infer.h", "InferPad")',
+            "'ge/infer.h' can't hold the shape rule of output 'z'",
+            "opkit writes that file or folder itself",
+        ),
+        (
+            'cpp("ge/user/other.h", "InferPad")',
+            "'ge/user/other.h' can't hold the shape rule of output 'z'",
+            "{root}/ge/user/other.h doesn't exist",
+        ),
+    ],
+)
+def test_c_of_the_user_s_that_isn_t_there_is_refused(folder: SpecFolder, shape: str, message: str, because: str | None) -> None:
+    folder.write("ge/user/infer.h", USER_HEADER + '// InComment(x)\nconst char *a = "InText(x)";\nstruct NoCall {};\n')
+    error = output_mistake(folder, shape)
+
+    assert (error.number, error.message) == ("OPK0233", message)
+    assert error.because == (because and because.format(root=folder.root))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('const char *const kernels = "kernels/*.asc";\n', "/* the end */\n"),
+        ('const char *const fence = R"(/*)";\n', "// */\n"),
+        ("const char quote = '\"'; const int big = 1'000;\n", "const char other = '\"';\n"),
+        ("#define EXPORT [[gnu::used]]\nnamespace pad {\nEXPORT ", "} // namespace pad\n"),
+        ("template <typename T> ", ""),
+    ],
+)
+def test_a_text_in_a_header_hides_no_function(folder: SpecFolder, before: str, after: str) -> None:
+    folder.write("ge/user/infer.h", before + USER_HEADER + after)
+
+    assert output(folder, 'cpp("ge/user/infer.h", "InferPad")')
+
+
+@pytest.mark.parametrize("name", ["loop.h", "a" * 300 + ".h"])
+def test_a_header_that_no_path_leads_to_is_refused(folder: SpecFolder, name: str) -> None:
+    (folder.root / "loop.h").symlink_to("loop.h")
+    error = output_mistake(folder, f'cpp("{name}", "InferPad")')
+
+    assert error.number == "OPK0233"
+    assert "can't hold the shape rule of output 'z'" in error.message
+
+
+def test_only_c_of_the_user_s_reads_values(folder: SpecFolder) -> None:
+    folder.write("ge/user/infer.h", USER_HEADER)
+    inputs = '[Input("x", "T"), Input("y", "T", value_depend="required")]'
+
+    error = output_mistake(folder, 'broadcast("x", "y")', inputs=inputs)
+    assert (error.number, error.message) == ("OPK0234", "no rule reads the values of input 'y'")
+    error = output_mistake(folder, 'cpp("ge/user/infer.h", "InferPad")', inputs=inputs.replace("required", "always"))
+    assert (error.number, error.help) == ("OPK0234", "it is 'required' or 'optional'")
+    assert output(folder, 'cpp("ge/user/infer.h", "InferPad")', inputs=inputs)
+
+
+def test_a_benchmark_doesn_t_judge_sizes_of_a_shape_that_c_of_the_user_s_infers(folder: SpecFolder) -> None:
+    folder.write("ge/user/infer.h", USER_HEADER)
+    given = {"outputs": '[Output("z", "T", shape=cpp("ge/user/infer.h", "InferPad"))]', "inputs": MATRICES}
+    spec = add_spec(given, launch={"args": '["x", "y", "z", dim("z", 0)]', "blocks": 'ceil_div(numel("z"), 8)'})
+    package = folder.load(spec.replace("ops=[op]", 'ops=[op], benchmark=Benchmark(op, shapes={"x": (4, 7), "y": (7,)})'))
+
+    assert package.benchmark is not None
+    with pytest.raises(SpecError, match="has no value here") as caught:
+        package.ops[0].kernel.blocks.evaluate(package.ops[0].scope({"x": (4, 7), "y": (7,)}, {}))
+    assert caught.value.because == "the shape of 'z' is known only when the op runs"

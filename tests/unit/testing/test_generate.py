@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from opkit.spec import Package
+from opkit.spec import DTYPES, GivenShape, Package
+from opkit.spec.attr_values import attr_value
 from opkit.testing import Plan, plans_of
-from opkit.testing.generate import DEFAULT_SIZES, block_edge, shapes_for
+from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, shapes_for
 
-Load = Callable[[str], Package]
+Load = Callable[..., Package]
 
 ADD = """
 kernel = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], blocks={blocks}, strides=True)
@@ -39,7 +40,7 @@ def plans(package: Package) -> list[Plan]:
     return [plan for op in package.ops for plan in plans_of(package, op)]
 
 
-def shapes_of(found: Iterable[Plan], port: str) -> list[tuple[int, ...]]:
+def shapes_of(found: Iterable[Plan], port: str) -> list[GivenShape]:
     return [plan.shapes[port] for plan in found]
 
 
@@ -126,7 +127,139 @@ def test_each_attr_in_turn_has_one_other_value(package_of: Load) -> None:
     assert [plan.why for plan in guessed] == ["scale = 4.25", "axis = 2", "keep = True"]
 
 
+EVERY_ATTR = """
+args = ["x", "z", numel("x"), "scale", "axis", "keep"]
+attrs = [Attr("scale", "float", default=3e38), Attr("axis", "int", default=2**63 - 1), Attr("keep", "bool")]
+attrs += [Attr(kind, kind) for kind in ("type", "bytes", "tensor", "list_int", "list_str", "list_type", "list_list_int")]
+op = Op("ScaleOp", inputs=[Input("x", "float32", shape="...")], outputs=[Output("z", "float32", shape="...")], attrs=attrs,
+        kernel=Kernel("kernels/k.asc", entry="scaled", args=args, blocks=8), refresh="none")
+package = Package("demo", ops=[op])
+"""
+
+
+def test_an_attr_of_each_type_has_a_value_that_its_type_can_hold(package_of: Load) -> None:
+    (op,) = package_of(EVERY_ATTR).ops
+    found = plans(package_of(EVERY_ATTR))
+    assert {plan.why for plan in found if not plan.has_spec_attrs} == {"scale = 1.5e+38", f"axis = {2**63 - 2}", "keep = False"}
+    assert found[0].attrs["list_list_int"] == ((1,),)
+    for plan in found:
+        for attr in op.attrs:
+            assert attr_value(attr.type, plan.attrs[attr.name]) == (plan.attrs[attr.name], None)
+
+
 def test_a_required_attr_has_the_benchmarks_value(package_of: Load) -> None:
     benchmark = ', benchmark=Benchmark(op, shapes={"x": (8,)}, attrs={"axis": 7})'
     found = plans(package_of(SCALED.format(benchmark=benchmark)))
     assert found[0].attrs["axis"] == 7
+
+
+CROSSED = """
+kernel = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], blocks=1)
+op = Op("AddOp", inputs=[Input("x", "T1", shape="..."), Input("y", "T2", shape="...")], outputs=[Output("z", "T3", shape="...")],
+        dtypes={{"T1": {first}, "T2": {second}, "T3": Promote("T1", "T2")}}, dtype_mode="product",
+        kernel=kernel, reference=lambda x, y: x + y)
+package = Package("demo", ops=[op])
+"""
+CAST = """
+op = Op("CastTo", inputs=[Input("x", ["float32", "int32"], shape="...")],
+        outputs=[Output("z", from_attr("to", ["float16", "int8"]), shape="...")], attrs=[Attr("to", {type})],
+        kernel=Kernel("kernels/k.asc", entry="cast_to", args=["x", "z", numel("x")], blocks=1), reference=lambda x, to: x)
+package = Package("demo", ops=[op])
+"""
+
+
+def test_few_crossed_dtypes_are_all_run(package_of: Load) -> None:
+    package = package_of(CROSSED.format(first='["float32", "float16"]', second='["float32", "int8", "bool"]'))
+    assert {tuple(plan.combo.ports.values()) for plan in plans(package)} == {
+        tuple(combo.ports.values()) for combo in package.ops[0].dtype_combos()
+    }
+
+
+def test_of_many_crossed_dtypes_each_port_has_each_of_its_own(package_of: Load) -> None:
+    all_of = '["float32", "float16", "int8", "uint8", "int32", "int64", "bool", "bfloat16"]'
+    package = package_of(CROSSED.format(first=all_of, second=all_of))
+    (op,) = package.ops
+    chosen = combos_of(op)
+    assert len(chosen) < len(op.dtype_combos()) / 3
+    for port in op.ports:
+        assert {combo.ports[port.name] for combo in chosen} == set(port.dtypes)
+
+
+def test_columns_are_all_run(package_of: Load) -> None:
+    every = [name for name, dtype in DTYPES.items() if dtype.npy is not None]
+    package = add(package_of, dtypes=repr(every))
+    assert len({plan.combo.ports["x"] for plan in plans(package)}) == len(every)
+
+
+@pytest.mark.parametrize(("kind", "values"), [("int", {1, 2}), ('"type"', {"float16", "int8"})])
+def test_an_attr_that_decides_a_dtype_says_that_of_the_case(package_of: Load, kind: str, values: set[object]) -> None:
+    package = package_of(CAST.format(type=kind))
+    (op,) = package.ops
+    found = plans(package)
+    assert {plan.attrs["to"] for plan in found} == values
+    assert all(plan.attrs["to"] == op.attr("to").naming(plan.combo.ports["z"]) for plan in found)
+
+
+def test_dtypes_that_some_socs_lack_are_left_to_those_that_have_them(package_of: Load) -> None:
+    by_soc = 'per_soc({"Ascend310P": ["float16", "float32"], "default": ["float16", "bfloat16", "float32"]})'
+    package = add(package_of, dtypes=by_soc)
+    assert {plan.combo.ports["x"].name for plan in plans(package)} == {"float16", "float32"}
+
+
+BROADCAST = """
+kernel = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("z")], blocks=ceil_div(numel("z"), 64))
+op = Op("AddOp", inputs=[Input("x", "float32", shape={x}), Input("y", "float32", shape={y})],
+        outputs=[Output("z", "float32", shape=broadcast("x", "y"))], kernel=kernel, reference=lambda x, y: x + y)
+package = Package("demo", ops=[op])
+"""
+
+
+@pytest.mark.parametrize(("x", "y"), [("None", "None"), ('"*a"', '"*b"'), ("None", '"*b"')])
+def test_inputs_that_are_broadcast_get_equal_shapes_and_different_ones(package_of: Load, x: str, y: str) -> None:
+    found = [(plan.shapes["x"], plan.shapes["y"]) for plan in plans(package_of(BROADCAST.format(x=x, y=y)))]
+    assert {((0,), (0,)), ((65,), (65,)), ((), ()), ((64,), ()), ((3, 64), (64,)), ((3, 64), (3, 1)), ((1, 64), (3, 1))} <= set(found)
+
+
+@pytest.mark.parametrize(("x", "y"), [('"n k"', '"m k"'), ('"..."', '"..."'), ('"n k"', '"*b"'), ('"*a"', '"4"')])
+def test_inputs_that_keep_to_patterns_get_shapes_that_can_be_broadcast(package_of: Load, x: str, y: str) -> None:
+    package = package_of(BROADCAST.format(x=x, y=y))
+    for plan in plans(package):
+        assert package.ops[0].infer_shapes(plan.shapes, plan.attrs)
+
+
+KINDS = """
+from opkit import address_list, attr, count
+kernel = Kernel("kernels/k.asc", entry="kinds", args=[address_list("x"), "bias", address_list("extra"), "z", count("x")], blocks=1)
+op = Op("KindsOp",
+        inputs=[Input("bias", "float32", shape="k", optional=True), Input("x", "float32", shape="...", dynamic=True, count_attr="N"),
+                Input("extra", "float32", optional=True, dynamic=True)],
+        outputs=[Output("z", "float32", shape="...")],
+        attrs=[Attr("N", "int"), Attr("keep", "bool", default=False)], kernel=kernel, refresh="none")
+package = Package("demo", ops=[op])
+"""
+KINDS_KERNEL = 'extern "C" __global__ __aicore__ void kinds(GM_ADDR x, GM_ADDR bias, GM_ADDR extra, GM_ADDR z, int64_t n) {}'
+
+
+def test_optional_inputs_are_absent_once_and_lists_have_one_and_many_tensors(package_of: Load) -> None:
+    found = {plan.why: plan for plan in plans(package_of(KINDS, KINDS_KERNEL))}
+    assert found["1000 elements"].shapes == {"bias": (3,), "x": ((1000,),) * 3, "extra": ((1000,),) * 3}
+    assert set(found["bias absent"].shapes) == {"x", "extra"}
+    assert set(found["extra absent"].shapes) == {"bias", "x"}
+    lengths = {why: len(found[f"{why} in x and extra"].shapes["x"] or ()) for why in ("1 tensor", "17 tensors")}
+    assert lengths == {"1 tensor": 1, "17 tensors": 17}
+
+
+def test_an_attr_that_counts_tensors_says_how_many_there_are(package_of: Load) -> None:
+    found = {plan.why: plan.attrs for plan in plans(package_of(KINDS, KINDS_KERNEL))}
+    assert [found[why]["N"] for why in ("0 elements", "1 tensor in x and extra", "17 tensors in x and extra")] == [3, 1, 17]
+    # It isn't tried with another value; an attr that counts nothing is.
+    assert [why for why in found if why.startswith(("N =", "keep ="))] == ["keep = True"]
+
+
+def test_an_op_without_inputs_has_one_case(package_of: Load) -> None:
+    text = """
+kernel = Kernel("kernels/k.asc", entry="kinds", args=["z"], blocks=1)
+package = Package("demo", ops=[Op("FillOp", inputs=[], outputs=[Output("z", "float32", shape="8")], kernel=kernel, refresh="none")])
+"""
+    (plan,) = plans(package_of(text, 'extern "C" __global__ __aicore__ void kinds(GM_ADDR z) {}'))
+    assert plan.shapes == {}

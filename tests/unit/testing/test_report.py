@@ -15,7 +15,7 @@ from opkit.testing import CaseResult, GoldenReport, Plan, plans_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from opkit.spec import Package
+    from opkit.spec import AttrDefault, Package
     from opkit.testing.runner import Status
 
 MACHINE = Machine(kind="simulator", name="host simulator, x86_64", threads=2)
@@ -118,3 +118,15 @@ def test_the_json_holds_every_case(plans: list[Plan]) -> None:
     assert result["shapes"] == {"x": [3], "y": [3]}
     assert (result["op"], result["status"], result["why"], result["reason"]) == ("AddOp", "failed", "3 elements", None)
     assert result["checks"][0]["first"] == [{"index": 3, "expected": "1", "got": "2"}]
+
+
+def test_the_json_holds_attrs_of_every_type(plans: list[Plan]) -> None:
+    values: dict[str, AttrDefault] = {"raw": b"\0\xff", "axes": (1, -2), "parts": ((1,), ()), "to": "int64", "table": ()}
+    document = report(result_of(attrs.evolve(plans[0], attrs=values))).to_json()
+    assert json.loads(json.dumps(document))["results"][0]["attrs"] == {
+        "raw": [0, 255],
+        "axes": [1, -2],
+        "parts": [[1], []],
+        "to": "int64",
+        "table": [],
+    }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from opkit.spec import MAX_BLOCKS, Number, Package, Scope
+from opkit.spec import MAX_BLOCKS, Number, Package
 from opkit.testing.generate import block_edge
 from opkit.testing.small_block import small_block_of
 
@@ -42,8 +42,9 @@ def test_the_define_and_the_divisor_change_together(package_of: Load) -> None:
 
 
 def test_its_elements_are_more_blocks_than_a_launch_takes_with_a_part_of_one(package_of: Load) -> None:
-    case = small_block_of(package_of(OPS.format(body=TWO))).cases["AbleOp"]
-    (elements,) = case.shapes["x"]
+    package = package_of(OPS.format(body=TWO))
+    case = small_block_of(package).cases["AbleOp"]
+    ((elements,),) = package.ops[0].inputs[0].shapes_in(case.shapes["x"])
     assert elements // 32 > MAX_BLOCKS
     assert elements % 32 == 1
     # Its spec launches 1024 at most, and each strides over many.
@@ -68,7 +69,8 @@ def test_a_shape_that_can_t_have_the_size_has_more_never_fewer_blocks(package_of
     assert case.shapes["x"] == shape
     assert case.why == "more than 65535 blocks of BLOCK_SIZE 32"
     assert variant.package is not None
-    assert variant.package.ops[0].kernel.blocks.evaluate(Scope(shapes=case.shapes)) > MAX_BLOCKS
+    (op,) = variant.package.ops
+    assert op.kernel.blocks.evaluate(op.scope(case.shapes, {})) > MAX_BLOCKS
 
 
 @pytest.mark.parametrize(

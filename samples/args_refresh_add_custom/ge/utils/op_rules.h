@@ -3,9 +3,10 @@
 #ifndef ARGS_REFRESH_ADD_CUSTOM_UTILS_OP_RULES_H_
 #define ARGS_REFRESH_ADD_CUSTOM_UTILS_OP_RULES_H_
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <string>
 
@@ -104,23 +105,28 @@ class RuledShape {
 // One combination of dtypes that the spec has.
 template <size_t Inputs, size_t Outputs>
 struct DtypeRow {
-  ge::DataType inputs[Inputs];
-  ge::DataType outputs[Outputs];
+  std::array<ge::DataType, Inputs> inputs;
+  std::array<ge::DataType, Outputs> outputs;
 };
 
-template <size_t Rows, size_t Inputs, size_t Outputs>
-bool FindRow(const Node &node, const DtypeRow<Inputs, Outputs> (&rows)[Rows], const char *const (&ports)[Inputs], const char *table,
-             const ge::DataType (&dtypes)[Inputs], size_t &found) {
-  for (found = 0; found < Rows; ++found) {
-    if (std::equal(dtypes, dtypes + Inputs, rows[found].inputs)) {
+template <typename Op>
+std::string TextOf(const typename Op::Row &request) {
+  std::string text;
+  for (size_t port = 0; port < request.inputs.size(); ++port) {
+    text.append(port == 0 ? "" : ", ").append(Op::kInputs[port]).append(" ").append(TextOf(request.inputs[port]));
+  }
+  return text;
+}
+
+template <typename Op>
+bool FindRow(const Node &node, const typename Op::Row &request, size_t &found) {
+  for (found = 0; found < std::size(Op::kDtypes); ++found) {
+    const typename Op::Row &row = Op::kDtypes[found];
+    if (request.inputs == row.inputs) {
       return true;
     }
   }
-  std::string request;
-  for (size_t port = 0; port < Inputs; ++port) {
-    request.append(port == 0 ? "" : ", ").append(ports[port]).append(" ").append(TextOf(dtypes[port]));
-  }
-  LOG_ERROR(node, ": no kernel for ", request, "; the spec has ", table);
+  LOG_ERROR(node, ": no kernel for ", TextOf<Op>(request), "; the spec has ", Op::kDtypeTable);
   return false;
 }
 

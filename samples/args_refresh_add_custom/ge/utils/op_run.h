@@ -136,12 +136,12 @@ class CustomOp : public ge::EagerExecuteOp, public ge::ShapeInferOp {
 
   ge::graphStatus InferDataType(gert::InferDataTypeContext *ctx) override {
     const Node node = NodeOf(*ctx);
-    ge::DataType inputs[std::size(Op::kInputs)];
-    for (size_t index = 0; index < std::size(inputs); ++index) {
-      inputs[index] = ctx->GetInputDataType(index);
+    typename Op::Row request = {};
+    for (size_t index = 0; index < request.inputs.size(); ++index) {
+      request.inputs[index] = ctx->GetInputDataType(index);
     }
     size_t row = 0;
-    if (!FindRow(node, Op::kDtypes, Op::kInputs, Op::kDtypeTable, inputs, row)) {
+    if (!FindRow<Op>(node, request, row)) {
       return ge::GRAPH_FAILED;
     }
     for (size_t index = 0; index < std::size(Op::kOutputs); ++index) {
@@ -157,18 +157,18 @@ class CustomOp : public ge::EagerExecuteOp, public ge::ShapeInferOp {
   ge::graphStatus Execute(gert::EagerOpExecutionContext *ctx) override {
     const Node node = NodeOf(*ctx);
     const gert::Shape *inputs[std::size(Op::kInputs)] = {};
-    ge::DataType dtypes[std::size(Op::kInputs)];
+    typename Op::Row request = {};
     for (size_t index = 0; index < std::size(inputs); ++index) {
       const gert::Tensor *const tensor = ctx->GetInputTensor(index);
       if (!IsGiven(node, "input", Op::kInputs[index], tensor) || !IsReady(node, Op::kInputs[index], *tensor)) {
         return ge::GRAPH_FAILED;
       }
       inputs[index] = &tensor->GetStorageShape();
-      dtypes[index] = tensor->GetDataType();
+      request.inputs[index] = tensor->GetDataType();
     }
     size_t row = 0;
     gert::Shape outputs[std::size(Op::kOutputs)];
-    if (!FindRow(node, Op::kDtypes, Op::kInputs, Op::kDtypeTable, dtypes, row) || !Op::InferShapes(node, inputs, outputs)) {
+    if (!FindRow<Op>(node, request, row) || !Op::InferShapes(node, inputs, outputs)) {
       return ge::GRAPH_FAILED;
     }
     if (std::all_of(std::begin(outputs), std::end(outputs), IsEmpty)) {
@@ -188,7 +188,7 @@ class CustomOp : public ge::EagerExecuteOp, public ge::ShapeInferOp {
     if (!Op::CountBlocks(node, *ctx, blocks) || !Op::FillArgs(node, *ctx, args)) {
       return ge::GRAPH_FAILED;
     }
-    return Launch(node, *ctx, Op::kKernels[row], blocks, args);
+    return Launch(node, *ctx, Op::KernelFor(row), blocks, args);
   }
 };
 

@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -195,7 +194,7 @@ aclrtFuncHandle LoadKernel(const KernelVariant &variant) {
   if (!Succeeded(aclrtGetDevice(&device), "aclrtGetDevice")) {
     return nullptr;
   }
-  using Key = std::tuple<int32_t, std::string_view, std::string_view, std::string_view>;
+  using Key = std::tuple<int32_t, std::string, std::string, std::string>;
   // Never destroyed and never unloaded: a loaded model may launch until the process ends, and by then the runtime may be gone.
   static auto *const mutex = new std::mutex;
   static auto *const handles = new std::map<Key, aclrtFuncHandle>;

@@ -3,16 +3,17 @@
 #ifndef ARGS_REFRESH_ADD_CUSTOM_UTILS_RTC_KERNEL_LOADER_H_
 #define ARGS_REFRESH_ADD_CUSTOM_UTILS_RTC_KERNEL_LOADER_H_
 
+#include <string>
+
 #include "acl/acl_rt.h"
 
 namespace args_refresh_add_custom_ops {
 
-// All three are literals: the loader keeps views of them.
 struct KernelVariant {
   const char *source_file;  // lies beside this library
   const char *entry;
   // Lines put before the source text: the kernel compiler documents no -D, and #line keeps its messages on the kernel's own lines.
-  const char *prologue;
+  std::string prologue;
 };
 
 // Gives the kernel's handle on the device of the calling thread, or nullptr after logging why there is none. May be called from any thread.

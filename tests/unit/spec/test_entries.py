@@ -1,0 +1,194 @@
+"""The entry of a kernel as a spec names it: extern "C", in namespaces, mangled, and instances of templates for the dtypes of an op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from spec_support import SpecFolder, add_spec
+
+from opkit.spec import CoreType
+
+if TYPE_CHECKING:
+    from opkit.errors import SpecError
+    from opkit.spec import Kernel
+
+PARAMETERS = "(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t n) {}\n"
+TEMPLATE = f"template <typename T>\n__global__ __aicore__ void add{PARAMETERS}"
+
+
+def kernel_with(folder: SpecFolder, source: str, entry: str, **op: str) -> Kernel:
+    folder.write("kernels/add.asc", source)
+    return folder.add_op(launch={"entry": f'"{entry}"'}, **op).kernel
+
+
+def mistake_with(folder: SpecFolder, source: str, entry: str, **op: str) -> SpecError:
+    folder.write("kernels/add.asc", source)
+    return folder.add_mistake(launch={"entry": f'"{entry}"'}, **op)
+
+
+@pytest.mark.parametrize(
+    ("source", "entry"),
+    [
+        (f'extern "C" __global__ __aicore__ void add{PARAMETERS}', "add"),
+        (f'namespace ops {{\nextern "C" __global__ __aicore__ void add{PARAMETERS}}}', "add"),
+        (f'extern "C" {{\nnamespace ops {{\n__global__ __aicore__ void add{PARAMETERS}}}\n}}', "ops::add"),
+    ],
+)
+def test_an_entry_without_mangling_is_launched_by_its_name(folder: SpecFolder, source: str, entry: str) -> None:
+    kernel = kernel_with(folder, source, entry)
+
+    assert (kernel.expression, kernel.entry, kernel.signature.name) == (None, "add", "add")
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "expression"),
+    [
+        (f"__global__ __aicore__ void add{PARAMETERS}", "add", "add"),
+        (f"namespace ops {{ namespace v2 {{\n__global__ __aicore__ void add{PARAMETERS}}} }}", "ops::v2::add", "ops::v2::add"),
+        (f"namespace ops::v2 {{\n__global__ __aicore__ void add{PARAMETERS}}}", "::ops::v2::add", "ops::v2::add"),
+        (TEMPLATE, "add<{T}>", "add<{T}>"),
+        (TEMPLATE, " add < { x } > ", "add<{ x }>"),
+        (TEMPLATE, "add<Pair<{T}, {x}>>", "add<Pair<{T}, {x}>>"),
+        (f"namespace ops {{\n{TEMPLATE}}}", "ops::add<float>", "ops::add<float>"),
+        (TEMPLATE.replace("typename T", "typename T, int kTile = 8, bool kFast = false"), "add<{T}, 16>", "add<{T}, 16>"),
+        (TEMPLATE.replace("typename T", "typename... Ts"), "add<{x},{y},{z}>", "add<{x}, {y}, {z}>"),
+        (TEMPLATE.replace("GM_ADDR x", "__gm__ T *x"), "add<{T}>", "add<{T}>"),
+    ],
+)
+def test_another_entry_is_asked_for_by_an_expression(folder: SpecFolder, source: str, entry: str, expression: str) -> None:
+    assert kernel_with(folder, source, entry).expression == expression
+
+
+def test_the_parts_of_an_entry_are_texts_and_dtypes_in_turn(folder: SpecFolder) -> None:
+    source = TEMPLATE.replace("typename T", "typename T, typename U")
+
+    assert kernel_with(folder, source, "add<{T}, { x }>").entry_parts == ("add<", "T", ", ", "x", ">")
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "because", "advice"),
+    [
+        (TEMPLATE, "add", "add.asc:2 is a template", 'name its arguments, a dtype in braces: "add<{T}>"'),
+        (f"__global__ __aicore__ void add{PARAMETERS}", "add<{T}>", "add.asc:1 is no template", "write 'add'"),
+        (TEMPLATE, "add<{T}, 8>", "the template takes 1 argument, and 2 are given, add.asc:2", None),
+        (
+            TEMPLATE.replace("typename T", "typename T, int kTile = 8"),
+            "add<{T}, 8, 9>",
+            "the template takes 1 to 2 arguments, and 3 are given, add.asc:2",
+            None,
+        ),
+        (TEMPLATE, "add<>", "<> are no arguments of a template", 'write e.g. "add<{T}>"'),
+        (TEMPLATE, "add<{T};>", "<{T};> are no arguments of a template", 'write e.g. "add<{T}>"'),
+        (
+            TEMPLATE.replace("int64_t n", "T n"),
+            "add<{T}>",
+            "T n is of the template's own type, whose size differs from dtype to dtype, add.asc:2",
+            "take it as a scalar of one type, or by its address",
+        ),
+        (
+            f"namespace {{\n__global__ __aicore__ void add{PARAMETERS}}}",
+            "add",
+            "add.asc:2 is in a namespace without a name, so nothing outside of its file can name it",
+            None,
+        ),
+    ],
+)
+def test_an_entry_that_has_no_name_is_refused(folder: SpecFolder, source: str, entry: str, because: str, advice: str | None) -> None:
+    error = mistake_with(folder, source, entry)
+
+    assert (error.number, error.message) == ("OPK0262", f"the entry {entry!r} can't be launched")
+    assert (error.because, error.help) == (because, advice)
+
+
+def test_a_namespace_left_out_is_told(folder: SpecFolder) -> None:
+    source = f"namespace ops {{\n__global__ __aicore__ void add{PARAMETERS}__global__ __aicore__ void other{PARAMETERS}}}"
+    error = mistake_with(folder, source, "add")
+
+    assert (error.number, error.because, error.help) == ("OPK0251", "it defines ops::add, ops::other", "did you mean 'ops::add'?")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "advice"),
+    [
+        ("add<{U}>", "there is no dtype symbol or port 'U'", "the op has T, x, y, z"),
+        ("add<{}>", "there is no dtype symbol or port ''", "the op has T, x, y, z"),
+        ("add<{xx}>", "there is no dtype symbol or port 'xx'", "did you mean 'x'?"),
+    ],
+)
+def test_an_unknown_name_in_braces_comes_with_the_known_ones(folder: SpecFolder, entry: str, message: str, advice: str) -> None:
+    error = mistake_with(folder, TEMPLATE, entry)
+
+    assert (error.number, error.message, error.help) == ("OPK0262", message, advice)
+
+
+def test_a_name_of_symbol_and_port_is_ambiguous(folder: SpecFolder) -> None:
+    op = {"inputs": '[Input("x", "x", shape="..."), Input("y", "x", shape="...")]', "outputs": '[Output("z", "x", shape="...")]'}
+    error = mistake_with(folder, TEMPLATE, "add<{x}>", dtypes='{"x": ["float32"]}', **op)
+
+    assert (error.number, error.message) == ("OPK0256", "{x} is both a symbol of dtypes and a port")
+
+
+def test_a_dtype_without_a_type_in_a_kernel_is_no_argument(folder: SpecFolder) -> None:
+    error = mistake_with(folder, TEMPLATE, "add<{T}>", dtypes='{"T": ["float32", "string", "qint8"]}')
+
+    assert (error.number, error.message) == ("OPK0262", "{T} of the entry 'add<{T}>' may be string, qint8")
+
+
+def test_a_list_whose_tensors_may_differ_has_no_dtype(folder: SpecFolder) -> None:
+    folder.write("kernels/add.asc", TEMPLATE)
+    inputs = '[Input("x", ["float32", "int32"], shape="...", dynamic=True, same_dtype=False), Input("y", "float32", shape="...")]'
+    text = add_spec(
+        inputs=inputs,
+        outputs='[Output("z", "float32", shape="...")]',
+        dtypes="{}",
+        dtype_mode='"product"',
+        launch={"entry": '"add<{x}>"', "args": '[address_list("x"), "y", "z", numel("x")]', "blocks": "8"},
+    )
+    found = folder.mistakes(text)
+
+    assert [(error.number, error.because) for error in found] == [("OPK0262", "it is that of a list whose tensors may differ")]
+
+
+def test_all_instances_of_a_template_must_have_one_list_of_parameters(folder: SpecFolder) -> None:
+    error = mistake_with(folder, f"#ifdef A\n{TEMPLATE}#else\n__global__ __aicore__ void add{PARAMETERS}#endif\n", "add<{T}>")
+
+    assert (error.number, error.because) == ("OPK0252", "add.asc:3 and add.asc:5")
+
+
+def entry_of(words: str, qualifier: str = "") -> str:
+    return f'extern "C" __global__ {qualifier} __aicore__ void add(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t n) {{\n  {words}\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "core"),
+    [
+        (entry_of(""), CoreType.AIV),
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);"), CoreType.AIV),
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);"), CoreType.AIC),
+        (entry_of("KERNEL_TASK_TYPE(1, KERNEL_TYPE_AIC_ONLY); KERNEL_TASK_TYPE(2, KERNEL_TYPE_AIC_ONLY);"), CoreType.AIC),
+        (entry_of("// KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);"), CoreType.AIV),
+        (entry_of("", "__vector__"), CoreType.AIV),
+        (entry_of("", "__cube__"), CoreType.AIC),
+        (entry_of("") + entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);").replace("add", "other"), CoreType.AIV),
+    ],
+)
+def test_the_source_says_which_cores_a_kernel_runs_on(folder: SpecFolder, source: str, core: CoreType) -> None:
+    assert kernel_with(folder, source, "add").core is core
+
+
+@pytest.mark.parametrize(
+    ("source", "because"),
+    [
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);"), "add.asc:1 says KERNEL_TYPE_MIX_AIC_1_2, and a kernel for both"),
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);"), "add.asc:1 says KERNEL_TYPE_MIX_AIV_1_0, and a kernel for both"),
+        (entry_of("", "__mix__(1, 2)"), "add.asc:1 says __mix__, and a kernel for both"),
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AICORE);"), "add.asc:1 says KERNEL_TYPE_AICORE"),
+        (entry_of("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);", "__vector__"), "add.asc:1 says __vector__, KERNEL_TYPE_AIC_ONLY"),
+    ],
+)
+def test_a_kernel_for_both_kinds_of_cores_is_refused(folder: SpecFolder, source: str, because: str) -> None:
+    error = mistake_with(folder, source, "add")
+
+    assert (error.number, error.message) == ("OPK0263", "the entry 'add' can't be launched")
+    assert (error.because or "").startswith(because)
