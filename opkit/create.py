@@ -8,23 +8,39 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import attrs
+
 from opkit import resources
-from opkit.codegen import NewProject, render, render_project
-from opkit.errors import FolderNotEmptyError, SpecErrors, UsageError
+from opkit.codegen import ImportedProject, NewProject, render, render_imported, render_project
+from opkit.errors import FolderNotEmptyError, ForeignFileError, SpecError, SpecErrors, UsageError
 from opkit.files import guard_writing, make_folders
 from opkit.spec import find_dtype, load_package
+from opkit.spec.importers import Brought, Question, SpecText, spec_text
 from opkit.spec.problems import Rule
 
-__all__ = ["create_project", "kernels_offered", "op_type_of"]
+__all__ = ["Imported", "create_imported", "create_project", "kernels_offered", "op_type_of"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = re.compile(r"[a-z0-9]+")
 # The kernels that ship with opkit, each with the dtypes whose vector instructions it uses: Add knows no others.
 _KERNELS = {"add_custom": ("float32", "float16", "int32")}
+
+
+# What a name in an imported file can break. What else its spec has to be told of is for `opkit check`, in the words of the spec.
+_OF_NAMES = {rule.number for rule in (Rule.OP_TYPE, Rule.NAME, Rule.DUPLICATE)}
+
+
+@attrs.frozen(kw_only=True)
+class Imported:
+    """What came of an import: its files, what ops.py asks, and what `opkit check` will tell beside that."""
+
+    files: tuple[str, ...]
+    questions: tuple[Question, ...]
+    mistakes: tuple[SpecError, ...]
 
 
 def kernels_offered() -> tuple[str, ...]:
@@ -43,23 +59,53 @@ def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
 
     Raises UsageError for a name, op type, dtype or kernel that can't be, and FolderNotEmptyError; either leaves nothing behind.
     """
-    _check(project)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        msg = f"{folder} is not empty" if folder.is_dir() else f"{folder} is a file"
-        raise FolderNotEmptyError(msg, help="name another folder with --dir, or empty this one")
+    _check_name(project.name)
+    _check_kernel(project)
+    return _created(folder, lambda staged: _fill(staged, project))
+
+
+def create_imported(name: str, brought: Brought, folder: Path, *, author: str = "") -> Imported:
+    """A project with the prototypes of `brought` and its kernels, which has no generated files yet: its spec asks questions.
+
+    Raises as `create_project`, and ForeignFileError for a name in the imported file that the generated code can't have.
+    """
+    _check_name(name)
+    spec = spec_text(brought, name)
+    mistakes: list[SpecError] = []
+    files = _created(folder, lambda staged: mistakes.extend(_fill_imported(staged, name, brought, spec, author)))
+    return Imported(files=files, questions=spec.questions, mistakes=tuple(mistakes))
+
+
+def _created(folder: Path, fill: Callable[[Path], object]) -> tuple[str, ...]:
     with guard_writing(folder):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            msg = f"{folder} is not empty" if folder.is_dir() else f"{folder} is a file"
+            raise FolderNotEmptyError(msg, help="name another folder with --dir, or empty this one")
         if folder.exists():
             with _staged(folder) as staged:
-                _fill(staged, project)
+                fill(staged)
                 _move_entries(staged, folder)
         else:
-            make_folders(folder.parent)
-            with _staged(folder.parent) as staged:
-                _fill(staged, project)
+            with _parents_made(folder), _staged(folder.parent) as staged:
+                fill(staged)
                 # mkdtemp makes it for its owner alone; a project is a folder like any other.
                 staged.chmod(0o755)
                 staged.rename(folder)
     return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()))
+
+
+@contextmanager
+def _parents_made(folder: Path) -> Iterator[None]:
+    """Those that are missing, for as long as nothing fails."""
+    missing = [parent for parent in folder.parents if not parent.exists()]
+    try:
+        make_folders(folder.parent)
+        yield
+    except BaseException:
+        for parent in missing:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
 
 
 @contextmanager
@@ -85,12 +131,15 @@ def _move_entries(staged: Path, folder: Path) -> None:
         raise
 
 
-def _check(project: NewProject) -> None:
-    if not _NAME.fullmatch(project.name):
-        suggestion = "_".join(_WORD.findall(project.name.lower())).lstrip("_0123456789")
-        msg = f"{project.name!r} is no package name"
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        suggestion = "_".join(_WORD.findall(name.lower())).lstrip("_0123456789")
+        msg = f"{name!r} is no package name"
         because = "it becomes a CMake target and a Python module: small letters, digits and _, a letter first"
         raise UsageError(msg, because=because, help=f"opkit new {suggestion}" if suggestion else None)
+
+
+def _check_kernel(project: NewProject) -> None:
     unknown = [dtype for dtype in project.dtypes if find_dtype(dtype) is None]
     if unknown or not project.dtypes:
         msg = f"no such dtype: {unknown[0]}" if unknown else "an op needs a dtype"
@@ -114,9 +163,48 @@ def _fill(staged: Path, project: NewProject) -> None:
         package = load_package(staged / "ops.py")
     except SpecErrors as refused:
         # The template is right, and its ops.py gone in a moment: what is wrong are the names that were put into it.
+        _refuse_name(project.name, refused.errors)
         error = refused.errors[0]
-        is_name = error.number == Rule.PACKAGE_NAME.number
-        where = f"NAME {project.name}" if is_name else f"--op {project.op_type}"
-        advice = f"opkit new {project.name}_ops" if is_name else error.help
-        raise UsageError(error.message, where=where, because=error.because, help=advice) from refused
+        raise UsageError(error.message, where=f"--op {project.op_type}", because=error.because, help=error.help) from refused
     render(package).write(staged)
+
+
+def _fill_imported(staged: Path, name: str, brought: Brought, spec: SpecText, author: str) -> list[SpecError]:
+    project = ImportedProject(
+        name=name,
+        op_types=tuple(prototype.type for prototype in brought.prototypes),
+        header=brought.header or f"{name}.h",
+        origin=brought.named,
+        ops_py=spec.text,
+        author=author,
+    )
+    render_imported(project).create(staged)
+    for kernel in brought.kernels:
+        for file in kernel.files:
+            target = staged / "kernels" / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(kernel.root / file, target)
+    try:
+        render(load_package(staged / "ops.py")).write(staged)
+    except SpecErrors as told:
+        _refuse_name(name, told.errors)
+        for error in told.errors:
+            origin = spec.origin_of(_line_of(error), error.message)
+            if origin is not None and error.number in _OF_NAMES:
+                # Nobody will see the lines of this ops.py.
+                because = None if "ops.py" in (error.because or "") else error.because
+                raise ForeignFileError(error.message, where=str(origin), because=because, help=error.help) from told
+        return [error for error in told.errors if error.number != Rule.OPEN.number]
+    return []
+
+
+def _refuse_name(name: str, errors: Sequence[SpecError]) -> None:
+    for error in errors:
+        if error.number == Rule.PACKAGE_NAME.number:
+            raise UsageError(error.message, where=f"NAME {name}", because=error.because, help=f"opkit new {name}_ops")
+
+
+def _line_of(error: SpecError) -> int:
+    """The line of ops.py that an error is about; 0 for another file."""
+    found = re.match(r"ops\.py:(\d+)", error.where or "")
+    return int(found[1]) if found else 0

@@ -22,6 +22,7 @@ __all__ = [
     "DriftError",
     "EditedFileError",
     "FolderNotEmptyError",
+    "ForeignFileError",
     "LinkError",
     "MachineError",
     "NotAProjectError",
@@ -137,6 +138,12 @@ class SpecErrors(SpecError):  # noqa: N818 - it holds many
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "errors": [error.to_json() for error in self.errors]}
+
+
+class ForeignFileError(SpecError):
+    """A file that `opkit new --from` can't read a prototype from."""
+
+    number = "OPK0296"
 
 
 class MachineError(OpkitError):

@@ -14,6 +14,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "new": "Start a project that builds, tests and benchmarks as it stands.",
         "generate": "Write the generated files of a project; --check only compares.",
         "check": "Check the spec, the kernel's signature and the generated files.",
+        "inspect": "Show a spec as opkit understands it.",
     },
     "Build": {
         "build": "Bring output/ up to date with the spec and the kernel.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opkit.codegen.fileset import Changes, Drift, DriftKind, FileSet, GeneratedFile, drift
-from opkit.codegen.project import NewProject, render_project
+from opkit.codegen.project import ImportedProject, NewProject, render_imported, render_project
 from opkit.codegen.render import render
 
 __all__ = [
@@ -12,8 +12,10 @@ __all__ = [
     "DriftKind",
     "FileSet",
     "GeneratedFile",
+    "ImportedProject",
     "NewProject",
     "drift",
     "render",
+    "render_imported",
     "render_project",
 ]

@@ -94,7 +94,7 @@ def test_a_generated_file_that_was_never_opkits_is_not_overwritten(project: Path
     assert (project / "CMakeLists.txt").read_text() == "# my own\n"
 
 
-@pytest.mark.parametrize("command", ["build", "generate", "check", "clean", "env", "install"])
+@pytest.mark.parametrize("command", ["build", "generate", "check", "inspect", "clean", "env", "install"])
 def test_a_folder_that_is_no_project_is_refused_by_every_command(command: str, tmp_path: Path) -> None:
     prefix = ("--prefix", tmp_path / "p") if command == "install" else ()
     error = opkit_json(command, tmp_path, *prefix, exit_code=2)["error"]
