@@ -34,6 +34,33 @@ def test_every_command_of_the_tutorial_works_in_a_folder_with_a_space(tmp_path: 
     assert list((folder / "installed").rglob("libcust_opapi.so")), done.stdout
 
 
+@pytest.mark.slow
+def test_every_command_of_the_how_to_about_existing_operators_works(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "how-to" / "bring-an-operator.md"
+    script = "\n".join(["set -e", *shell_blocks(page)])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    # What the page shows is what came.
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert shown in done.stderr
+    assert done.stdout.count("exit code 2") == 2
+    assert ".ATTR(alpha, Float, 1.0f)" in done.stdout
+
+
+@pytest.mark.slow
+def test_layer_norm_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "layer-norm.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^20 passed, 2 skipped$", done.stdout, flags=re.MULTILINE), done.stdout
+    assert done.stdout.count("Precision check passed") == 12
+    assert '.OPTIONAL_INPUT(bias, "T")\n    .OUTPUT(y, "T")' in done.stdout
+
+
 def test_readme_commands_are_the_ones_that_ci_runs() -> None:
     main_job, the_tests, *_ = shell_blocks(ROOT / "README.md")
     ci = (ROOT / ".ci" / "run").read_text()

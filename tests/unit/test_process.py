@@ -143,12 +143,12 @@ def test_an_interrupt_of_the_caller_stops_the_child(tmp_path: Path) -> None:
     parent = subprocess.Popen(
         _python(f"import sys\nfrom opkit import process\nprocess.run([sys.executable, '-c', {child!r}])"), stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
     parent.send_signal(signal.SIGINT)
-    assert parent.wait(10) != 0
-    assert _ends_within(int(note.read_text()), 5)
+    assert parent.wait(30) != 0
+    assert _ends_within(int(note.read_text()), 15)
 
 
 def test_the_session_of_a_child_is_told_at_its_start() -> None:
