@@ -12,6 +12,7 @@ from opkit.errors import MachineError, SpecError
 from opkit.run.arrays import Array, is_of_ml_dtypes, numpy_dtype, random_input, tolerance_of
 from opkit.run.case import AttrItem, AttrValue, Case, OutputItem, TensorItem
 from opkit.run.machine import host_memory
+from opkit.spec.location import location_of
 from opkit.spec.problems import Rule
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _list_held_to(op: Op, port: Output, value: object, counts: Mapping[str, int]
         raise ExpectationError(msg, where=str(op.where), help="return a list of arrays in its place")
     is_counted = port.count_attr is not None or op.input_in_place(port) is not None
     if is_counted and len(value) != counts[port.name]:
-        msg = f"the reference of {op.type} gives {len(value)} arrays for {port.name}, the case has {counts[port.name]}"
+        msg = f"the reference of {op.type} gives {_counted(len(value), 'array')} for {port.name}, the case has {counts[port.name]}"
         raise ExpectationError(msg, where=str(op.where))
     return list(value)
 
@@ -181,12 +182,28 @@ def _call(op: Op, reference: Callable[..., Any], inputs: Mapping[str, GivenArray
     except Exception as error:  # the user's function may raise anything
         shapes = ", ".join(f"{name} {shape_shown(_shape_of(given))}" for name, given in inputs.items())
         msg = f"the reference of {op.type} fails for {shapes}"
-        raise ExpectationError(msg, where=str(op.where), because=f"{type(error).__name__}: {error}") from error
+        raise ExpectationError(msg, where=_raised_at(error, op), because=f"{type(error).__name__}: {error}") from error
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(op.outputs):
-        msg = f"the reference of {op.type} gives {len(results)} arrays, the op has {len(op.outputs)} outputs"
-        raise ExpectationError(msg, where=str(op.where), help="return one array for each output, as a tuple")
+        gives = "a list" if isinstance(result, list) else _counted(len(results), "array")
+        msg = f"the reference of {op.type} gives {gives}, the op has {_counted(len(op.outputs), 'output')}"
+        raise ExpectationError(msg, where=str(op.where), help="return a tuple, one array for each output")
     return results
+
+
+def _raised_at(error: BaseException, op: Op) -> str:
+    """The deepest line of the file that declares the op, or the op where the error comes from nowhere in it."""
+    place = op.where
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(op.where.file):
+            place = location_of(op.where.file, trace.tb_lineno)
+        trace = trace.tb_next
+    return str(place)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def _held_to(op: Op, port: str, value: object, dtype: str, shape: tuple[int, ...] | None) -> Array:

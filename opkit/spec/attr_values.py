@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import numbers
 import struct
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from opkit.spec.dtypes import DTYPES, find_dtype
+from opkit.spec.dtypes import DTYPES, find_dtype, likely_dtype
 from opkit.spec.fields import integer_of, shown
 from opkit.spec.model import AttrDefault, AttrType
 from opkit.spec.problems import did_you_mean
@@ -34,6 +35,8 @@ _BY_WORD = {
     "string[]": AttrType.LIST_STR,
     "int[][]": AttrType.LIST_LIST_INT,
 }
+# What NumPy's types of a scalar are as an attr.
+_PLAIN = {"bool", "int", "float"}
 _NOT_DEFINED = {"NamedAttrs", "ListNamedAttrs"}
 
 
@@ -55,6 +58,8 @@ def why_no_attr_type(word: object) -> tuple[str | None, str | None]:
     if isinstance(word, str):
         turned = f"List{word.removesuffix('List')}"
         near = f"did you mean {turned!r}?" if word.endswith("List") and turned in _BY_WORD else did_you_mean(word, ATTR_TYPES)
+    elif (likely := likely_dtype(word)) is not None and (plain := likely.name.lstrip("u").rstrip("0123456789")) in _PLAIN:
+        near = f"write {plain}"
     return None, near or f"an attr is {', '.join(ATTR_TYPES)}"
 
 
@@ -91,7 +96,7 @@ def _int(value: object) -> tuple[int | None, str | None]:
 
 
 def _float(value: object) -> tuple[float | None, str | None]:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None, "a float is a number"
     try:
         number = float(value)
@@ -120,7 +125,8 @@ def _str(value: object) -> tuple[str | None, str | None]:
 def _type(value: object) -> tuple[str | None, str | None]:
     dtype = find_dtype(value) if isinstance(value, str) else None
     if dtype is None:
-        near = did_you_mean(value, DTYPES) if isinstance(value, str) else None
+        likely = likely_dtype(value)
+        near = f'write "{likely}"' if likely is not None else did_you_mean(value, DTYPES) if isinstance(value, str) else None
         return None, f"a type is the name of a dtype{'' if near is None else f'; {near}'}"
     return dtype.name, None
 

@@ -6,7 +6,7 @@ A constructor that raised would stop ops.py at its first mistake; this way all o
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import attrs
 
@@ -376,6 +376,16 @@ class Size:
 
     def __bool__(self) -> bool:
         msg = "the value of a size expression is known only when the op runs: use min_ and max_ instead of `if`, `and`, `or`"
+        raise TypeError(msg)
+
+    def _compared(self, other: object) -> NoReturn:  # noqa: ARG002 - the signature is Python's
+        msg = "the value of a size expression is known only when the op runs: use min_ and max_ instead of min, max and comparisons"
+        raise TypeError(msg)
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
+    def __pow__(self, other: object) -> NoReturn:
+        msg = 'a size expression has no `**`: write numel("x") * numel("x")'
         raise TypeError(msg)
 
 

@@ -137,3 +137,11 @@ _ALIASES = {
 def find_dtype(spelling: str) -> DType | None:
     """The dtype of a spelling that people use (`float32`, `float`, `fp32`, `DT_FLOAT`, `bf16` …), or None."""
     return DTYPES.get(_ALIASES.get(spelling, spelling))
+
+
+def likely_dtype(word: object) -> DType | None:
+    """The dtype that is surely meant by what `find_dtype` doesn't take: `DT_FP16`, `Float32`, `np.float32`, `np.dtype("float32")`."""
+    if isinstance(word, str):
+        return find_dtype(word.lower().removeprefix("dt_"))
+    names = (getattr(word, attribute, None) for attribute in ("name", "__name__"))
+    return next((dtype for name in names if isinstance(name, str) and (dtype := find_dtype(name.rstrip("_"))) is not None), None)

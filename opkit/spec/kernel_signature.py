@@ -116,9 +116,11 @@ def lay_out(
 
 @attrs.frozen(kw_only=True)
 class TemplateParams:
-    """The parameters of a template: their names, and how many arguments it takes; `most` is None if one of them is a pack."""
+    """The parameters of a template: the `names` of its types, and how many arguments it takes; `most` is None if one of them is a pack."""
 
     names: tuple[str, ...]
+    form: str
+    """Its arguments as a spec may write them, the types in braces: `{T}, …`."""
     least: int
     most: int | None
 
@@ -294,11 +296,15 @@ def _template_params(node: Node) -> TemplateParams:
     declared = [] if params is None else [child for child in params.named_children if child.type != "comment"]
     packs = [child for child in declared if child.type.startswith("variadic")]
     required = [child for child in declared if not child.type.startswith(("optional", "variadic"))]
-    names = (next((each for each in descendants(child) if each.type == "type_identifier"), None) for child in declared)
+    found = (next((each for each in descendants(child) if each.type == "type_identifier"), None) for child in declared)
+    names = {
+        child.id: text_of_node(name)
+        for child, name in zip(declared, found, strict=True)
+        if name is not None and child.type in _TYPE_PARAMETERS
+    }
     return TemplateParams(
-        names=tuple(
-            text_of_node(name) for child, name in zip(declared, names, strict=True) if name is not None and child.type in _TYPE_PARAMETERS
-        ),
+        names=tuple(names.values()),
+        form=", ".join(f"{{{names[child.id]}}}" if child.id in names else "…" for child in required or declared),
         least=len(required),
         most=None if packs else len(declared),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 import sys
 import types
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+import opkit
 from opkit.errors import SpecErrors
 from opkit.spec import declare
 from opkit.spec.local_imports import SpecFolder
 from opkit.spec.location import Location, location_of
-from opkit.spec.problems import Problems, Rule, one_of, spec_error
+from opkit.spec.problems import Problems, Rule, did_you_mean, nearest, one_of, spec_error
 from opkit.spec.resolve import resolve_package
 
 if TYPE_CHECKING:
@@ -72,7 +74,25 @@ def _raised(error: BaseException, file: Path, folder: SpecFolder) -> SpecErrors:
     if isinstance(error, SyntaxError) and error.filename and folder.holds(error.filename):
         where = Location(file=Path(error.filename), line=error.lineno or 1, text=(error.text or "").strip())
     kind = type(error).__name__
-    return _single(Rule.RAISED, f"{where.file.name} raised {kind}", where, because=str(error) or kind)
+    return _single(Rule.RAISED, f"{where.file.name} raised {kind}", where, because=str(error) or kind, advice=_words_of_opkit(error))
+
+
+_NO_IMPORT = re.compile(r"cannot import name '(\w+)' from 'opkit'")
+
+
+def _words_of_opkit(error: BaseException) -> str | None:
+    """What to write for a word of a spec that is misspelt or not imported."""
+    if isinstance(error, NameError) and error.name is not None:
+        if error.name in opkit.__all__:
+            return f"write `from opkit import {error.name}`"
+        near = nearest(error.name, opkit.__all__, cutoff=0.75)
+        return None if near is None else f"did you mean {near!r}?"
+    word = None
+    if isinstance(error, ImportError) and (found := _NO_IMPORT.match(str(error))) is not None:
+        word = found[1]
+    elif isinstance(error, AttributeError) and error.obj is opkit:
+        word = error.name
+    return None if word is None else did_you_mean(word, opkit.__all__)
 
 
 def _package_in(namespace: dict[str, object], file: Path) -> declare.Package:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,6 +22,7 @@ from opkit.spec.resolve_kernel import KernelFiles, Names, resolve_kernels
 from opkit.spec.resolve_names import LONGEST_NAME, file_stem_of, op_type_of, unique_names, unique_ops, unique_ports
 from opkit.spec.resolve_ports import check_counts, check_in_place, check_mixed, check_values, resolve_input, resolve_output
 from opkit.spec.resolve_shapes import OutputScope
+from opkit.spec.shapes import DimGroup, NamedDim
 from opkit.spec.signature import check_signature, declared_of, tells_all
 
 if TYPE_CHECKING:
@@ -213,9 +214,22 @@ def _names(
         attrs=types,
         dynamic=[name_of(port) for port in (*declared_inputs, *declared_outputs) if port.given.get("dynamic") is not False],
         unruled=[name_of(port) for port in declared_inputs if port.given.get("shape") is None],
+        dims=_dims(port for port in ports if isinstance(port, Input)),
         symbols=symbols,
         is_complete=tells_all(op, declare.Input, declare.Output, declare.Attr),
     )
+
+
+def _dims(inputs: Iterable[Input]) -> dict[str, tuple[str, int]]:
+    """The first input that has a dim of each name, and its axis: one after a group is counted from the last."""
+    found: dict[str, tuple[str, int]] = {}
+    for port in inputs:
+        items = () if port.shape is None else port.shape.items
+        groups = [index for index, item in enumerate(items) if isinstance(item, DimGroup)]
+        for index, item in enumerate(items):
+            if isinstance(item, NamedDim):
+                found.setdefault(item.name, (port.name, index - len(items) if groups and groups[0] < index else index))
+    return found
 
 
 def _kernels(op: declare.Op, names: Names, files: KernelFiles, problems: Problems) -> tuple[Kernel, ...] | None:

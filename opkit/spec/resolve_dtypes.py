@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from opkit.spec import declare
-from opkit.spec.dtypes import DTYPES, DType, find_dtype
+from opkit.spec.dtypes import DTYPES, DType, find_dtype, likely_dtype
 from opkit.spec.fields import shown
 from opkit.spec.location import Spot
 from opkit.spec.model import Attr, AttrType, Input, Op, Output
@@ -95,7 +95,12 @@ def _words(given: object) -> list[object]:
 def _dtype(word: object, symbols: Sequence[str], where: Location | Spot, what: str, problems: Problems) -> DType | None:
     dtype = find_dtype(word) if isinstance(word, str) else None
     if dtype is None:
-        near = did_you_mean(word, (*DTYPES, *symbols)) if isinstance(word, str) else None
+        likely = likely_dtype(word)
+        near = None
+        if isinstance(word, str):
+            near = did_you_mean(word, (*DTYPES, *symbols)) if likely is None else f"did you mean {likely.name!r}?"
+        elif likely is not None:
+            near = f'write "{likely}"'
         problems.add(Rule.DTYPE, f"{shown(word)} is {what}", where, advice=near or f"opkit knows {one_of((*DTYPES, *symbols))}")
     return dtype
 

@@ -69,7 +69,7 @@ def resolve_entry(
     found = _find_entry(text.strip() if written is None else written["name"], source, where, problems)
     if found is None:
         return None
-    reason = _why_not_launched(found, arguments)
+    reason = _why_not_launched(found, arguments) or _bare_symbol(arguments, source, defines, names)
     if reason is not None:
         because, advice = reason
         problems.add(Rule.TEMPLATE_ENTRY, f"the entry {text!r} can't be launched", where, because=because, advice=advice)
@@ -146,8 +146,7 @@ def _why_not_launched(entry: FoundEntry, arguments: str | None) -> Reason | None
     if entry.template is None:
         return None if arguments is None else (f"{place} is no template", f"write {entry.qualified!r}")
     if arguments is None:
-        holders = ", ".join(f"{{{name}}}" for name in entry.template.names) or "…"
-        return f"{place} is a template", f'name its arguments, a dtype in braces: "{entry.qualified}<{holders}>"'
+        return f"{place} is a template", f"name its arguments, a dtype in braces: {_written(entry, entry.template)}"
     return _template_misfit(entry, entry.template, arguments)
 
 
@@ -155,16 +154,37 @@ def _template_misfit(entry: FoundEntry, template: TemplateParams, arguments: str
     place = location_of(entry.file, entry.line).place
     given = _split(arguments)
     if not all(given) or not _ARGUMENT.fullmatch(arguments):
-        return f"<{arguments}> are no arguments of a template", f'write e.g. "{entry.qualified}<{{T}}>"'
+        return f"<{arguments}> are no arguments of a template", f"write e.g. {_written(entry, template)}"
     if len(given) < template.least or (template.most is not None and len(given) > template.most):
         most = "more" if template.most is None else str(template.most)
         takes = most if str(template.least) == most else f"{template.least} to {most}"
-        return f"the template takes {takes} argument{'' if takes == '1' else 's'}, and {len(given)} are given, {place}", None
+        because = f"the template takes {takes} argument{'' if takes == '1' else 's'}, and {len(given)} are given, {place}"
+        return because, f"write e.g. {_written(entry, template)}"
     by_value = next((param for param in entry.params if param[0] in template.names), None)
     if by_value is not None:
         because = f"{by_value[0]} {by_value[1]} is of the template's own type, whose size differs from dtype to dtype, {place}"
         return because, "take it as a scalar of one type, or by its address"
     return None
+
+
+def _written(entry: FoundEntry, template: TemplateParams) -> str:
+    return f'"{entry.qualified}<{template.form or "…"}>"'
+
+
+def _bare_symbol(arguments: str | None, source: KernelSource, defines: Mapping[str, int | str], names: EntryNames) -> Reason | None:
+    """Whether a symbol of the op's stands without braces where the sources have no type or macro of its name."""
+    for name in _split(arguments or ""):
+        if name in names.symbols and name not in defines and not _defines_name(source, name):
+            return f"{name!r} is a symbol of dtypes, and {source.files[0].name} has no type of that name", f"write {{{name}}}"
+    return None
+
+
+def _defines_name(source: KernelSource, name: str) -> bool:
+    word = rf"{re.escape(name)}\b"
+    # `class T` before one of the other signs is a parameter of a template.
+    pattern = rf"\b(?:struct|class|enum|union)\s+{word}\s*[{{:;]|\busing\s+{word}\s*=|\btypedef\b[^;]*\b{word}|#\s*define\s+{word}"
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in source.files)
+    return name in source.constants or any(re.search(pattern, text) for text in texts)
 
 
 def _split(text: str) -> list[str]:

@@ -11,6 +11,7 @@ import attrs
 
 from opkit.errors import SpecError
 from opkit.spec import declare
+from opkit.spec.arg_count import Argument, count_advice
 from opkit.spec.expressions import (
     INT64_MAX,
     INT64_MIN,
@@ -76,7 +77,7 @@ class Names:
     """What a kernel argument can name: the ranks of the ports (None if open) and the types of the attrs (None if mistaken).
 
     `symbols` are those of `dtypes`, None if they can't be told. Of the ports, `dynamic` are lists of tensors, and of those the `unruled`
-    have tensors of any shape.
+    have tensors of any shape. `dims` are the names in the shapes of inputs, each with the first input that has it and the axis there.
 
     Unless it `is_complete`, a mistake elsewhere hides names, and one that isn't here may be right.
     """
@@ -86,6 +87,7 @@ class Names:
     attrs: Mapping[str, AttrType | None]
     dynamic: Collection[str]
     unruled: Collection[str]
+    dims: Mapping[str, tuple[str, int]]
     symbols: Collection[str] | None
     is_complete: bool
 
@@ -266,12 +268,13 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
     if signature is None:
         return []
     if len(given) != len(signature.params):
+        arguments = [_argument(value, found) for value, found in zip(given, values, strict=True)]
         problems.add(
             Rule.ARG_COUNT,
             f"args has {_counted(len(given), 'element')}, and the kernel takes {len(signature.params)}",
             kernel.where_of("args"),
             because=f"{signature} at {signature.place}",
-            advice=_missing_advice(len(given), signature),
+            advice=count_advice(arguments, signature.params, {*expressions.names.ranks, *expressions.names.attrs}),
         )
         return []
     if not given:
@@ -294,13 +297,6 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
     return args
 
 
-def _missing_advice(given: int, signature: KernelSignature) -> str | None:
-    if given >= len(signature.params):
-        return None
-    missing = signature.params[given:]
-    return f"the first without a value is `{missing[0].c_type} {missing[0].name}`"
-
-
 @attrs.frozen
 class _Value:
     """An argument with the C type that the spec demands for it, if it does."""
@@ -311,6 +307,16 @@ class _Value:
 
 def _shown(value: _Value) -> str:
     return str(value.expr)
+
+
+def _argument(given: object, value: _Value | None) -> Argument:
+    expr = None if value is None else value.expr
+    name = given if isinstance(given, str) else None
+    if isinstance(expr, (PortAddress, AddressList)):
+        name = expr.port
+    elif isinstance(expr, AttrValue):
+        name = expr.name
+    return Argument(shown=f'"{given}"' if isinstance(given, str) else shown(given) if expr is None else str(expr), name=name)
 
 
 def _misfit(value: _Value, param: KernelParam, names: Names) -> str | None:  # noqa: PLR0911 - one return for each reason
@@ -587,7 +593,9 @@ class _Expressions:
             return None
         index = integer_of(axis)
         if index is None:
-            self._problems.add(Rule.EXPRESSION, f"the axis of dim is {shown(axis)}, not an integer", where)
+            first = self.names.dims.get(axis) if isinstance(axis, str) else None
+            advice = None if first is None else f'write dim("{first[0]}", {first[1]})'
+            self._problems.add(Rule.EXPRESSION, f"the axis of dim is {shown(axis)}, not an integer", where, advice=advice)
             return None
         rank = self.names.ranks[port]
         most = MAX_RANK if rank is None else rank
@@ -621,6 +629,9 @@ class _Expressions:
         if not self.names.is_complete:
             return
         advice = did_you_mean(name, known) or (f"the op has {one_of(known)}" if known else None)
+        if name in self.names.dims:
+            port, axis = self.names.dims[name]
+            advice = f'write dim("{port}", {axis}): {name!r} is a dim of {port!r}'
         self._problems.add(Rule.UNKNOWN_NAME, f"there is no {what} {name!r}", where, advice=advice)
 
 

@@ -2,6 +2,8 @@
 
 * Sizes come from the kernel's own ``blocks`` expression: where it holds ``ceil_div(numel(port), N)``, that port gets 0, 1, N-1, N, N+1 and
   3N+1 elements. An op without such an expression gets `DEFAULT_SIZES` for its first input.
+* Where a kernel strides over as many blocks as a dim has rows, as in ``blocks=dim("x", 0)``, that dim is 0, a few, and more than a launch
+  has blocks.
 * A size becomes a shape through the spec's patterns: the port's group of dims (or, without one, its last named dim) takes the size, its
   other names are 1. A named group gets two more shapes, one of rank 2 and one of rank 0; a port with several named dims one in which none
   is 1.
@@ -23,13 +25,17 @@ import attrs
 
 from opkit.errors import SpecError
 from opkit.spec import (
+    MAX_BLOCKS,
     Attr,
     AttrType,
     Binary,
     BinaryOp,
     Broadcast,
     ComputedDim,
+    Cores,
+    Dim,
     DimGroup,
+    DType,
     DTypeCombo,
     Expr,
     FixedDim,
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from opkit.run import AttrValue
     from opkit.spec.shapes import PatternItem
 
-__all__ = ["DEFAULT_SIZES", "BlockEdge", "Plan", "attrs_of", "block_edge", "combos_of", "plans_of", "shapes_for"]
+__all__ = ["DEFAULT_SIZES", "BlockEdge", "Plan", "attrs_of", "block_edge", "combos_of", "many_rows", "plans_of", "row_dim", "shapes_for"]
 
 DEFAULT_SIZES = (0, 1, 31, 32, 33, 1000, 4097)
 
@@ -60,6 +66,14 @@ _OTHER_DIM = 3
 # The tensors of a dynamic input; then one, and more than fit in any fixed array that a kernel would think of.
 _MEMBERS = 3
 _OTHER_MEMBERS = (1, 17)
+
+_FEW_ROWS = 7
+# Two blocks do a second row: a stride that leaves one out, or does another, shows.
+_MANY_ROWS = MAX_BLOCKS + 2
+# Of so many random rows of a few elements some have hardly any variance, and what a right kernel makes of those is inexact. The second
+# width is for tensors that would be too large.
+_ROW_WIDTHS = (17, 3)
+_MOST_BYTES = 64 << 20
 
 _Binding = Mapping[str, tuple[int, ...]]
 
@@ -103,6 +117,106 @@ def block_edge(blocks: Expr) -> BlockEdge | None:
     return None
 
 
+def row_dim(blocks: Expr) -> Dim | None:
+    """Gives a dim that decides how many blocks there are: the first one that is multiplied by something, or held to limits that no shape
+    changes.
+    """
+    match blocks:
+        case Dim():
+            return blocks
+        case Binary(op=BinaryOp.MUL, left=left, right=right):
+            return row_dim(left) or row_dim(right)
+        case Binary(op=BinaryOp.MIN | BinaryOp.MAX, left=left, right=right):
+            if _is_limit(left):
+                return row_dim(right)
+            return row_dim(left) if _is_limit(right) else None
+    return None
+
+
+def _is_limit(expr: Expr) -> bool:
+    return isinstance(expr, Number | Cores) or (isinstance(expr, Binary) and _is_limit(expr.left) and _is_limit(expr.right))
+
+
+def many_rows(package: Package, op: Op) -> dict[str, GivenShape] | str | None:
+    """Gives the shapes of the case that has more rows than a launch has blocks, or why there is none; None for an op without such rows."""
+    found = _strided_dim(op)
+    if found is None:
+        return None
+    made: dict[str, GivenShape] | str = ""
+    for width in _ROW_WIDTHS:
+        made = _held_rows(package, op, found, width)
+        if isinstance(made, dict):
+            break
+    return made
+
+
+def _held_rows(package: Package, op: Op, found: Dim, width: int) -> dict[str, GivenShape] | str:
+    shapes = _shapes_with(op, found, _MANY_ROWS, width)
+    if shapes is None:
+        return f"no input makes {found} as large as one likes"
+    combos = combos_of(op)
+    try:
+        scope = op.scope(shapes, attrs_of(package, op, combos[0]))
+        launches = [(kernel, kernel.blocks.evaluate(scope)) for kernel in op.kernels]
+    except SpecError as error:
+        return f"{error.message}: {error.because}" if error.because else error.message
+    if any(blocks > MAX_BLOCKS and not kernel.strides for kernel, blocks in launches):
+        return f"a kernel of it doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
+    elements = {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
+    size = max(sum(count * _bytes_of(combo.ports[name]) for name, count in elements.items()) for combo in combos)
+    return shapes if size <= _MOST_BYTES else f"its tensors would have {size:,} bytes with {found} = {_MANY_ROWS}"
+
+
+def _bytes_of(dtype: DType) -> int:
+    # A tensor that no array can hold is never made.
+    return 0 if dtype.npy is None else dtype.bytes
+
+
+def _strided_dim(op: Op) -> Dim | None:
+    return next((found for kernel in op.kernels if kernel.strides and (found := row_dim(kernel.blocks))), None)
+
+
+def _rows(package: Package, op: Op) -> Iterator[tuple[str, dict[str, GivenShape]]]:
+    found = _strided_dim(op)
+    if found is None:
+        return
+    for rows in (0, _FEW_ROWS):
+        shapes = _shapes_with(op, found, rows, _ROW_WIDTHS[0])
+        if shapes is not None:
+            yield f"{found} = {rows}", shapes
+    many = many_rows(package, op)
+    if isinstance(many, dict):
+        yield f"{found} = {_MANY_ROWS}, more than a launch has blocks", many
+
+
+def _shapes_with(op: Op, dim: Dim, size: int, other: int) -> dict[str, GivenShape] | None:
+    """Gives a shape for each input so that ``dim`` is ``size`` and other dims are ``other``; None if no name is that dim."""
+    pattern = _pattern(op, dim.port)
+    items = pattern.items
+    # What is broadcast with the port follows it, in `_applied`.
+    is_broadcast = any(isinstance(output.shape, Broadcast) for output in op.outputs)
+    patterns = (pattern,) if is_broadcast else (pattern, *(_pattern(op, port.name) for port in op.inputs))
+    binding: dict[str, tuple[int, ...]] = {name: (other,) for each in patterns for name in _free(each)}
+    group = next((place for place, item in enumerate(items) if isinstance(item, DimGroup)), None)
+    from_start = dim.axis >= 0
+    # How many dims lie between the end that the axis is counted from and the group.
+    before = len(items) if group is None else group if from_start else len(items) - group - 1
+    place = dim.axis if from_start else -dim.axis - 1
+    if place < before:
+        item = items[dim.axis]
+        if not isinstance(item, NamedDim):
+            return None
+        binding[item.name] = (size,)
+    elif group is not None:
+        # One dim more than the axis needs: a row has several elements.
+        inside = (*((other,) * (place - before)), size, other)
+        binding[_group_names(op, dim.port)[0]] = inside if from_start else inside[::-1]
+    else:
+        return None
+    like = tuple(each for item in items for each in (binding[item.name] if isinstance(item, NamedDim | DimGroup) else (_OTHER_DIM,)))
+    return _applied(op, binding, like)
+
+
 def plans_of(package: Package, op: Op) -> Iterator[Plan]:
     """Gives the cases of an op, without those whose shapes the spec refuses: dims that can't be broadcast or that leave an output none."""
     for plan in _candidates(package, op):
@@ -131,7 +245,7 @@ def _candidates(package: Package, op: Op) -> Iterator[Plan]:
             if key not in seen:
                 seen.add(key)
                 yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"{size} elements")
-        for why, shapes in (*_other_ranks(op, port, sizes[-1]), *_broadcasts(op, sizes[-1])):
+        for why, shapes in (*_rows(package, op), *_other_ranks(op, port, sizes[-1]), *_broadcasts(op, sizes[-1])):
             key = tuple(shapes.values())
             if key not in seen:
                 seen.add(key)

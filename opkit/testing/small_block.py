@@ -2,7 +2,7 @@
 
 A launch of that many full blocks would need 64 M elements. The variant's kernel is compiled with ``#define BLOCK_SIZE 32``, and the number
 in ``blocks`` and ``args`` that is the kernel's own BLOCK_SIZE becomes 32 too. It is a package of its own, rendered and built beside the
-real one; the real deliverable never holds it.
+real one; the real deliverable never holds it. An op whose blocks are the rows of a tensor needs none: many rows are small.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 
 from opkit.errors import SpecError
 from opkit.spec import MAX_BLOCKS
-from opkit.testing.generate import attrs_of, block_edge, shapes_for
+from opkit.testing.generate import attrs_of, block_edge, many_rows, row_dim, shapes_for
 
 if TYPE_CHECKING:
     from opkit.spec import GivenShape, Kernel, Op, Package
@@ -64,26 +64,35 @@ def small_block_of(package: Package) -> SmallBlock:
     for op in package.ops:
         reason = next((found for kernel in op.kernels if (found := _obstacle(kernel))), None)
         small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
-        case = reason or _many_blocks(package, small)
+        rows = many_rows(package, op)
+        case = (rows if isinstance(rows, str) else reason) if reason else _many_blocks(package, small)
         if isinstance(case, ManyBlocks):
             cases[op.type] = case
             able.append(small)
-        else:
+        elif not isinstance(rows, dict) or not _strides_over_rows(op):
             skipped.append(NoVariant(op=op.type, reason=case))
     # Without the benchmark: it may name an op that has no variant.
     variant = attrs.evolve(package, ops=tuple(able), benchmark=None) if able else None
     return SmallBlock(package=variant, cases=cases, skipped=tuple(skipped))
 
 
+def _strides_over_rows(op: Op) -> bool:
+    """Whether the case with many rows is one of many blocks for every kernel."""
+    return len({row_dim(kernel.blocks) for kernel in op.kernels}) == 1 and all(kernel.strides for kernel in op.kernels)
+
+
 def _obstacle(kernel: Kernel) -> str | None:
     if not kernel.strides:
         return f"its kernel doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
+    edge = block_edge(kernel.blocks)
+    if edge is None:
+        needed = f"ceil_div(numel(port), N) where N is the kernel's {_DEFINE}"
+        return f"blocks would have to hold dim(port, axis), the same in every kernel, or {needed}"
     size = kernel.defines.get(_DEFINE, kernel.integer_defaults.get(_DEFINE))
     if not isinstance(size, int):
         return f"{kernel.relative} gives {_DEFINE} no number under #ifndef {_DEFINE}"
-    edge = block_edge(kernel.blocks)
-    if edge is None or edge.elements != size:
-        return f"blocks doesn't hold ceil_div(numel(port), {size}), the kernel's {_DEFINE}"
+    if edge.elements != size:
+        return f"blocks has {edge.elements} where ceil_div(numel(port), {size}), the kernel's {_DEFINE}, would be needed"
     return None
 
 

@@ -75,8 +75,22 @@ def test_another_shape_is_refused(package_of: Load) -> None:
 
 
 def test_a_wrong_number_of_arrays_is_refused(package_of: Load) -> None:
-    with pytest.raises(ExpectationError, match="gives 2 arrays, the op has 1 outputs"):
+    with pytest.raises(ExpectationError, match=r"gives 2 arrays, the op has 1 output$") as caught:
         case(package_of, lambda x, **_: (x, x))
+    assert caught.value.help == "return a tuple, one array for each output"
+
+
+def test_a_reference_that_raises_is_told_with_its_own_line(package_of: Load) -> None:
+    text = OPS.format(dtype="float32").replace("kernel=kernel,", "kernel=kernel, reference=fails,")
+    op = package_of("def fails(x, scale, axis, keep):\n    return [][axis]\n" + text).ops[0]
+    combo = op.dtype_combos()[0]
+    inputs = make_inputs(op, {"x": (4,)}, combo.ports)
+    with pytest.raises(ExpectationError, match="fails for x") as caught:
+        build_case(op, inputs, combo.ports, ATTRS, reference=op.reference)
+    assert (caught.value.where or "").endswith("return [][axis]")
+    with pytest.raises(ExpectationError, match="fails for x") as caught:
+        build_case(op, inputs, combo.ports, ATTRS, reference=lambda *_, **__: 1 / 0)
+    assert caught.value.where == str(op.where)
 
 
 def test_an_exception_of_the_reference_shows_the_spec_line(package_of: Load) -> None:
@@ -145,6 +159,16 @@ def test_a_reference_gives_a_list_for_a_dynamic_output(package_of: Callable[...,
     made, _ = lists_case(package_of)
     assert [item.port for item in made.outputs] == ["parts", "parts", "y"]
     assert made.counts == {"parts": 2}
+
+
+@pytest.mark.parametrize(("result", "gives"), [("[[x[0]] * n, y]", "a list"), ("y", "1 array"), ("y, y, y", "3 arrays")])
+def test_several_outputs_are_given_as_a_tuple(package_of: Callable[..., Package], result: str, gives: str) -> None:
+    op = package_of(LISTS.replace("{given}, y", result), LISTS_KERNEL).ops[0]
+    combo = op.dtype_combos()[0]
+    inputs = make_inputs(op, {"x": ((3,),), "y": (3,)}, combo.ports)
+    with pytest.raises(ExpectationError, match=f"gives {gives}, the op has 2 outputs") as caught:
+        build_case(op, inputs, combo.ports, {"n": 2}, reference=op.reference)
+    assert caught.value.help == "return a tuple, one array for each output"
 
 
 def test_what_a_reference_changes_in_place_stays_as_it_was_for_the_op(package_of: Callable[..., Package]) -> None:

@@ -71,12 +71,24 @@ def test_the_parts_of_an_entry_are_texts_and_dtypes_in_turn(folder: SpecFolder) 
     [
         (TEMPLATE, "add", "add.asc:2 is a template", 'name its arguments, a dtype in braces: "add<{T}>"'),
         (f"__global__ __aicore__ void add{PARAMETERS}", "add<{T}>", "add.asc:1 is no template", "write 'add'"),
-        (TEMPLATE, "add<{T}, 8>", "the template takes 1 argument, and 2 are given, add.asc:2", None),
+        (TEMPLATE, "add<{T}, 8>", "the template takes 1 argument, and 2 are given, add.asc:2", 'write e.g. "add<{T}>"'),
+        (
+            TEMPLATE.replace("typename T", "typename T, int kTile"),
+            "add",
+            "add.asc:2 is a template",
+            'name its arguments, a dtype in braces: "add<{T}, …>"',
+        ),
+        (
+            TEMPLATE.replace("typename T", "int kTile, class U, bool kFast = true"),
+            "add<8>",
+            "the template takes 2 to 3 arguments, and 1 are given, add.asc:2",
+            'write e.g. "add<…, {U}>"',
+        ),
         (
             TEMPLATE.replace("typename T", "typename T, int kTile = 8"),
             "add<{T}, 8, 9>",
             "the template takes 1 to 2 arguments, and 3 are given, add.asc:2",
-            None,
+            'write e.g. "add<{T}>"',
         ),
         (TEMPLATE, "add<>", "<> are no arguments of a template", 'write e.g. "add<{T}>"'),
         (TEMPLATE, "add<{T};>", "<{T};> are no arguments of a template", 'write e.g. "add<{T}>"'),
@@ -99,6 +111,26 @@ def test_an_entry_that_has_no_name_is_refused(folder: SpecFolder, source: str, e
 
     assert (error.number, error.message) == ("OPK0262", f"the entry {entry!r} can't be launched")
     assert (error.because, error.help) == (because, advice)
+
+
+def test_a_symbol_without_braces_is_told(folder: SpecFolder) -> None:
+    error = mistake_with(folder, TEMPLATE.replace("typename T", "class T, int kTile"), "add<T, 64>")
+
+    assert (error.number, error.help) == ("OPK0262", "write {T}")
+    assert error.because == "'T' is a symbol of dtypes, and add.asc has no type of that name"
+
+
+@pytest.mark.parametrize("line", ["using T = float;", "typedef float T;", "struct T { int n; };", "#define T float"])
+def test_a_type_of_the_sources_may_be_called_like_a_symbol(folder: SpecFolder, line: str) -> None:
+    source = f"{line}\n" + TEMPLATE.replace("typename T", "typename U")
+
+    assert kernel_with(folder, source, "add<T>").expression == "add<T>"
+
+
+def test_a_define_may_be_called_like_a_symbol(folder: SpecFolder) -> None:
+    folder.write("kernels/add.asc", TEMPLATE)
+
+    assert folder.add_op(launch={"entry": '"add<T>"', "defines": '{"T": "float"}'}).kernel.expression == "add<T>"
 
 
 def test_a_namespace_left_out_is_told(folder: SpecFolder) -> None:

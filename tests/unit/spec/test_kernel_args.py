@@ -134,8 +134,53 @@ def test_a_wrong_number_of_args_shows_the_kernel_s_signature(folder: SpecFolder,
     assert error.because == "add(GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t length) at add.asc:5"
 
 
-def test_the_first_parameter_without_a_value_is_named(folder: SpecFolder) -> None:
-    assert folder.add_mistake(launch={"args": '["x", "y", "z"]'}).help == "the first without a value is `int64_t length`"
+@pytest.mark.parametrize(
+    ("parameters", "args", "advice"),
+    [
+        ("GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t length", '"x", "y", "z"', "the first without a value is `int64_t length`"),
+        (
+            "GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t n, float alpha",
+            '"x", "z", numel("x"), "alpha"',
+            "`GM_ADDR y` has no argument of its name",
+        ),
+        ("GM_ADDR x, GM_ADDR z, float alpha, int64_t n", '"x", "z", numel("x")', "`float alpha` has no argument of its name"),
+        ("GM_ADDR x, GM_ADDR y, GM_ADDR bias, GM_ADDR z, int64_t n", '"x", "y", "z", 1', "the first without a value is `GM_ADDR bias`"),
+        ("GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t n", '"y", "x", "z"', "the first without a value is `int64_t n`"),
+        ("GM_ADDR a, GM_ADDR b, GM_ADDR c, int64_t n", '"x", "y", "z"', "the first without a value is `int64_t n`"),
+        ("GM_ADDR x, GM_ADDR y, GM_ADDR z", '"x", "y", "z", numel("x")', 'the first without a parameter is numel("x")'),
+        ("GM_ADDR x, GM_ADDR z, int64_t n", '"x", "y", "z", numel("x")', 'no parameter is named like "y"'),
+        ("GM_ADDR x, GM_ADDR z, int64_t n", '"x", port("y"), "z", numel("x")', 'no parameter is named like port("y")'),
+        ("GM_ADDR x, GM_ADDR z, int64_t n", '"x", "z", numel("x"), "alpha"', 'no parameter is named like "alpha"'),
+        ("GM_ADDR a, GM_ADDR b", '"x", "y", "z"', 'the first without a parameter is "z"'),
+        ("GM_ADDR x, GM_ADDR y, GM_ADDR z", '"x", "y", "y", "z"', '"y" stands there twice'),
+        ("GM_ADDR x, GM_ADDR other, GM_ADDR z", '"x", "x", "y", "z"', 'no parameter is named like "y"'),
+        ("GM_ADDR x", '"z", "x"', 'no parameter is named like "z"'),
+    ],
+)
+def test_the_parameter_or_argument_too_many_is_told_by_name(folder: SpecFolder, parameters: str, args: str, advice: str) -> None:
+    folder.kernel(parameters)
+    error = folder.add_mistake(attrs=ATTRS, launch={"args": f"[{args}]"})
+
+    assert (error.number, error.help) == ("OPK0253", advice)
+
+
+@pytest.mark.parametrize(
+    ("launch", "advice"),
+    [
+        ({"blocks": '"n"'}, """write dim("x", 0): 'n' is a dim of 'x'"""),
+        ({"blocks": '"m"'}, """write dim("y", -1): 'm' is a dim of 'y'"""),
+        ({"blocks": 'ceil_div("k", 8)'}, """write dim("x", 1): 'k' is a dim of 'x'"""),
+        ({"args": '["x", "y", "z", "k"]'}, """write dim("x", 1): 'k' is a dim of 'x'"""),
+        ({"args": '["x", "y", "z", dim("x", "k")]'}, 'write dim("x", 1)'),
+        ({"args": '["x", "y", "z", dim("x", "kk")]'}, None),
+    ],
+)
+def test_the_name_of_a_dim_where_a_size_is_wanted_is_told_as_a_dim(folder: SpecFolder, launch: dict[str, str], advice: str | None) -> None:
+    error = folder.add_mistake(
+        inputs='[Input("x", "T", shape="n k"), Input("y", "T", shape="k ... m")]', outputs='[Output("z", "T", shape="n")]', launch=launch
+    )
+
+    assert error.help == advice
 
 
 @pytest.mark.parametrize(

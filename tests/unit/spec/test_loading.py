@@ -188,6 +188,43 @@ def test_a_spec_that_raises_is_told_with_its_own_line(folder: SpecFolder, text: 
     assert because is None or error.because == because
 
 
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("from opkit import adress_list\n", "did you mean 'address_list'?"),
+        ("from opkit import nothing_like_it\n", None),
+        ("import opkit\nopkit.numels\n", "did you mean 'numel'?"),
+        ("count\n", "write `from opkit import count`"),
+        ("from opkit import *\nadress_list\n", "did you mean 'address_list'?"),
+        ("weights\n", None),
+        ("from json import load_s\n", None),
+    ],
+)
+def test_a_misspelt_or_missing_word_comes_with_the_right_one(folder: SpecFolder, text: str, advice: str | None) -> None:
+    error = folder.mistake(text)
+
+    assert (error.number, error.help) == ("OPK0204", advice)
+
+
+@pytest.mark.parametrize(
+    ("expression", "because"),
+    [
+        *(
+            (f'numel("x") {sign} 40', "known only when the op runs: use min_ and max_ instead of min, max and comparisons")
+            for sign in ("<", "<=", ">", ">=")
+        ),
+        ('min(numel("x"), 40)', "use min_ and max_ instead of min, max and comparisons"),
+        ('max(40, numel("x"))', "use min_ and max_ instead of min, max and comparisons"),
+        ('numel("x") ** 2', 'write numel("x") * numel("x")'),
+    ],
+)
+def test_a_size_in_an_expression_of_python_s_says_what_to_write(folder: SpecFolder, expression: str, because: str) -> None:
+    error = folder.mistake(f"from opkit import *\n{expression}\n")
+
+    assert (error.message, error.where) == ("ops.py raised TypeError", f"ops.py:2   {expression}")
+    assert (error.because or "").endswith(because)
+
+
 def test_a_failure_in_a_module_beside_ops_py_is_told_with_that_line(folder: SpecFolder) -> None:
     folder.write("helper.py", "def block():\n    return [][0]\n")
     error = folder.mistake("import helper\n\nhelper.block()\n")

@@ -93,6 +93,42 @@ def test_a_dtype_with_nothing_near_lists_all(folder: SpecFolder) -> None:
     assert (error.message, error.help) == ("'decimal' is no dtype", f"opkit knows {', '.join(DTYPES)}")
 
 
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ('"DT_FP16"', "did you mean 'float16'?"),
+        ('"DT_FLOAT32"', "did you mean 'float32'?"),
+        ('"Float32"', "did you mean 'float32'?"),
+        ("np.float32", 'write "float32"'),
+        ('np.dtype("int8")', 'write "int8"'),
+        ("np.bool_", 'write "bool"'),
+        ("float", 'write "float32"'),
+        ("np.array", f"opkit knows {', '.join(DTYPES)}"),
+    ],
+)
+def test_a_dtype_in_another_world_s_words_comes_with_opkit_s(folder: SpecFolder, written: str, advice: str) -> None:
+    error = folder.mistake("import numpy as np\n" + add_spec(dtypes=f'{{"T": [{written}]}}'))
+
+    assert (error.number, error.help) == ("OPK0220", advice)
+
+
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [("np.float32", "write float"), ('np.dtype("int64")', "write int"), ("np.uint8", "write int"), ("np.bool_", "write bool")],
+)
+def test_a_numpy_type_is_no_attr_type_and_told_as_one(folder: SpecFolder, written: str, advice: str) -> None:
+    error = folder.mistake("import numpy as np\n" + add_spec(attrs=f'[Attr("a", {written})]'))
+
+    assert (error.number, error.help) == ("OPK0240", advice)
+
+
+@pytest.mark.parametrize(("written", "value"), [("np.float32(0.5)", 0.5), ("np.float16(2)", 2.0), ("np.int64(3)", 3.0)])
+def test_a_float_attr_takes_numpy_s_numbers(folder: SpecFolder, written: str, value: float) -> None:
+    op = folder.load("import numpy as np\n" + add_spec(attrs=f'[Attr("a", float, default={written})]')).ops[0]
+
+    assert (op.attrs[0].default, type(op.attrs[0].default)) == (value, float)
+
+
 def combos_of(folder: SpecFolder, inputs: str, outputs: str, dtypes: str) -> list[dict[str, str]]:
     op = folder.add_op(inputs=inputs, outputs=outputs, dtypes=dtypes)
     return [{name: dtype.name for name, dtype in combo.ports.items()} for combo in op.dtype_combos()]

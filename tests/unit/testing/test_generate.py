@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from opkit.spec import DTYPES, GivenShape, Package
+from opkit.spec import DTYPES, MAX_BLOCKS, GivenShape, Package
 from opkit.spec.attr_values import attr_value
 from opkit.testing import Plan, plans_of
-from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, shapes_for
+from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, many_rows, row_dim, shapes_for
 
 Load = Callable[..., Package]
 
@@ -68,6 +68,124 @@ def test_the_edge_is_found_inside_an_expression(package_of: Load, blocks: str, p
 def test_an_op_without_such_an_expression_gets_the_documented_ladder(package_of: Load, blocks: str) -> None:
     found = plans(add(package_of, blocks=blocks))
     assert shapes_of(found, "x")[: len(DEFAULT_SIZES)] == [(size,) for size in DEFAULT_SIZES]
+
+
+ROWS = """
+kernel = Kernel("kernels/k.asc", entry="rows", args=["x", "y", "z", "s"], blocks={blocks}, strides={strides})
+op = Op("RowsOp", inputs=[Input("x", "T", shape="{x}"), Input("y", "T", shape="{y}", optional=True)],
+        outputs=[Output("z", "T", shape="{x}"), Output("s", "float32", shape="{s}")], attrs=[Attr("eps", "float", default=0.5)],
+        dtypes={{"T": {dtypes}}}, kernel=kernel, refresh="none", reference=lambda x, y, eps: (x, x))
+package = Package("demo", ops=[op], header="demo.h")
+"""
+ROWS_KERNEL = 'extern "C" __global__ __aicore__ void rows(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR s) {}'
+
+
+def rows(
+    load: Load,
+    *,
+    blocks: str = 'dim("x", 0)',
+    strides: bool = True,
+    dtypes: str = '["float32"]',
+    shapes: tuple[str, str, str] = ("n k", "k", "n"),
+) -> Package:
+    text = ROWS.format(blocks=blocks, strides=strides, dtypes=dtypes, x=shapes[0], y=shapes[1], s=shapes[2])
+    return load(text, ROWS_KERNEL)
+
+
+def test_blocks_that_are_rows_are_none_a_few_and_more_than_a_launch_has(package_of: Load) -> None:
+    package = rows(package_of)
+    cases = {plan.why: plan for plan in plans(package) if plan.why.startswith("dim(")}
+    assert {why: plan.shapes for why, plan in cases.items()} == {
+        'dim("x", 0) = 0': {"x": (0, 17), "y": (17,)},
+        'dim("x", 0) = 7': {"x": (7, 17), "y": (17,)},
+        'dim("x", 0) = 65537, more than a launch has blocks': {"x": (65537, 17), "y": (17,)},
+    }
+    (op,) = package.ops
+    found = [op.kernel.blocks.evaluate(op.scope(plan.shapes, plan.attrs)) for plan in cases.values()]
+    # A kernel that strides by anything but the number of blocks leaves out one of the last two rows, or does a wrong one.
+    assert found == [0, 7, MAX_BLOCKS + 2]
+    # The sizes of the ladder are there as before.
+    assert {(1, size) for size in DEFAULT_SIZES} < set(shapes_of(plans(package), "x"))
+
+
+def test_many_rows_are_run_once_for_each_dtype_whatever_else_varies(package_of: Load) -> None:
+    found = plans(rows(package_of, dtypes='["float32", "float16", "int8"]'))
+    many = [plan for plan in found if plan.shapes["x"] == (65537, 17)]
+    assert [plan.combo.ports["x"].name for plan in many] == ["float32", "float16", "int8"]
+    assert all("y" in plan.shapes and plan.has_spec_attrs for plan in many)
+    assert {"y absent", "eps = 1.25"} < {plan.why for plan in found}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "dim"),
+    [
+        ('dim("x", 0)', 'dim("x", 0)'),
+        ('min_(dim("x", 0), cores())', 'dim("x", 0)'),
+        ('max_(1, min_(cores() * 2, dim("x", 1) * 2))', 'dim("x", 1)'),
+        ('dim("x", 0) * ceil_div(dim("x", 1), 64)', 'dim("x", 0)'),
+        ('min_(dim("x", 0), dim("x", 1))', "None"),
+        ('ceil_div(dim("x", 0), 4)', "None"),
+        ('numel("x")', "None"),
+        ("8", "None"),
+    ],
+)
+def test_rows_are_found_inside_an_expression(package_of: Load, blocks: str, dim: str) -> None:
+    package = rows(package_of, blocks=blocks)
+    assert str(row_dim(package.ops[0].kernel.blocks)) == dim
+    many = [plan for plan in plans(package) if 65537 in (plan.shapes["x"] or ())]
+    assert len(many) == (0 if dim == "None" else 1)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "blocks", "x"),
+    [
+        (("n k", "k", "n"), 'dim("x", -2)', (65537, 17)),
+        (("n k", "k", "n"), 'dim("x", 1)', (17, 65537)),
+        (("n k", "k", "n"), 'dim("s", 0)', (65537, 17)),
+        (("n", "n", "n"), 'dim("x", 0)', (65537,)),
+        (("2 n 4", "n", "n"), 'dim("x", 1)', (2, 65537, 4)),
+        (("...", "...", "..."), 'dim("x", 0)', (65537, 17)),
+        (("...", "...", "..."), 'dim("x", 2)', (3, 3, 65537, 3)),
+        (("...", "...", "..."), 'dim("x", -1)', (17, 65537)),
+        (("n *rest 2", "n", "n"), 'dim("x", 1)', (3, 65537, 3, 2)),
+        (("n *rest 2", "n", "n"), 'dim("x", -2)', (3, 3, 65537, 2)),
+        (("*batch k", "k", "*batch"), 'dim("x", -1)', (17, 65537)),
+    ],
+)
+def test_rows_may_be_any_dim_that_an_input_has(package_of: Load, shapes: tuple[str, str, str], blocks: str, x: tuple[int, ...]) -> None:
+    package = rows(package_of, blocks=blocks, shapes=shapes)
+    (many,) = [plan for plan in plans(package) if "65537" in plan.why]
+    assert many.shapes["x"] == x
+    (op,) = package.ops
+    assert op.kernel.blocks.evaluate(op.scope(many.shapes, many.attrs)) == MAX_BLOCKS + 2
+
+
+@pytest.mark.parametrize(("x", "y"), [("None", "None"), ('"*a"', '"*b"'), ('"n k"', '"m k"'), ('"n k"', "None")])
+def test_rows_of_what_is_broadcast_are_many_too(package_of: Load, x: str, y: str) -> None:
+    text = BROADCAST.format(x=x, y=y).replace('blocks=ceil_div(numel("z"), 64)', 'blocks=dim("z", 0), strides=True')
+    package = package_of(text)
+    (many,) = [plan for plan in plans(package) if "65537" in plan.why]
+    assert package.ops[0].infer_shapes(many.shapes) == {"z": (65537, 17)}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "reason"),
+    [
+        (("n n", "n", "n"), f'its tensors would have {4 * (2 * 65537**2 + 2 * 65537):,} bytes with dim("x", 0) = 65537'),
+        (("n 1000", "n", "n"), f'its tensors would have {4 * (2 * 1000 + 2) * 65537:,} bytes with dim("x", 0) = 65537'),
+        (("8 k", "k", "k"), 'no input makes dim("x", 0) as large as one likes'),
+    ],
+)
+def test_rows_that_can_t_be_many_and_small_have_no_such_case(package_of: Load, shapes: tuple[str, str, str], reason: str) -> None:
+    package = rows(package_of, shapes=shapes)
+    assert many_rows(package, package.ops[0]) == reason
+    assert not [plan for plan in plans(package) if "65537" in plan.why]
+
+
+def test_a_kernel_that_does_not_stride_has_no_case_with_more_rows_than_a_launch_has_blocks(package_of: Load) -> None:
+    package = rows(package_of, strides=False)
+    assert many_rows(package, package.ops[0]) is None
+    assert not [plan for plan in plans(package) if plan.why.startswith("dim(")]
 
 
 def test_a_block_of_one_element_has_fewer_edges(package_of: Load) -> None:

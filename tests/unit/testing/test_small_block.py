@@ -112,6 +112,37 @@ def test_a_kernel_whose_block_can_not_be_made_small_is_skipped(package_of: Load,
     assert reason in variant.skipped[0].reason
 
 
+ROWS = """
+def kernel(blocks, strides=True):
+    return Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], blocks=blocks, strides=strides)
+op = Op("RowsOp", inputs=[Input("x", "float32", shape="{x}"), Input("y", "float32", shape="{x}")],
+        outputs=[Output("z", "float32", shape="{x}")], refresh="none", reference=lambda x, y: x + y, {kernel})
+package = Package("demo", ops=[op], header="demo.h")
+"""
+
+
+def test_an_op_with_a_block_a_row_needs_no_variant_and_is_not_skipped(package_of: Load) -> None:
+    variant = small_block_of(package_of(ROWS.format(x="n k", kernel='kernel=kernel(dim("x", 0))')))
+    assert variant.package is None
+    assert variant.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("x", "text", "reason"),
+    [
+        ("n n", 'kernel=kernel(dim("x", 0))', "its tensors would have"),
+        ("8 k", 'kernel=kernel(dim("x", 0))', 'no input makes dim("x", 0) as large as one likes'),
+        ("n k", 'kernel=kernel(dim("x", 0), strides=False)', "doesn't stride over blocks"),
+        ("n k", 'kernel=[kernel(dim("x", 0)), kernel(dim("x", 0), strides=False)]', "doesn't stride over blocks"),
+        ("n k", 'kernel=[kernel(dim("x", 0)), kernel(ceil_div(numel("x"), 512))]', "dim(port, axis), the same in every kernel"),
+        ("n k", 'kernel=kernel(numel("x"))', "or ceil_div(numel(port), N) where N is the kernel's BLOCK_SIZE"),
+    ],
+)
+def test_rows_that_are_not_many_in_every_kernel_are_skipped_with_a_reason(package_of: Load, x: str, text: str, reason: str) -> None:
+    (skipped,) = small_block_of(package_of(ROWS.format(x=x, kernel=text))).skipped
+    assert reason in skipped.reason
+
+
 def test_only_the_literal_that_is_the_block_size_changes(package_of: Load) -> None:
     body = 'package = Package("demo", ops=[op("AbleOp", blocks=min_(ceil_div(numel("x"), 1024), 2048), strides=True)], header="demo.h")'
     variant = small_block_of(package_of(OPS.format(body=body)))
