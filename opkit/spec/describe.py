@@ -160,7 +160,7 @@ def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
     return {
         "op": benchmark.op.type,
         "baseline": None if benchmark.baseline is None else benchmark.baseline.type,
-        "shapes": {name: shape and list(shape) for name, shape in benchmark.shapes.items()},
+        "shapes": {name: _given(shape) for name, shape in benchmark.shapes.items()},
         "attrs": {name: _value(value) for name, value in benchmark.attrs.items()},
         "iters": benchmark.iters,
     }

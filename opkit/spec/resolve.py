@@ -170,7 +170,8 @@ def _refresh(op: declare.Op, problems: Problems) -> Refresh | None:
     if isinstance(word, str) and word in known:
         return Refresh(word)
     advice = (did_you_mean(word, known) if isinstance(word, str) else None) or f"refresh is {' or '.join(repr(each) for each in known)}"
-    problems.add(Rule.REFRESH, f"{shown(word)} is no way to refresh addresses", op.where_of("refresh"), advice=advice)
+    because = "this version of opkit renders no AnnotatedArgsOp" if isinstance(word, str) and word == "annotated" else None
+    problems.add(Rule.REFRESH, f"{shown(word)} is no way to refresh addresses", op.where_of("refresh"), because=because, advice=advice)
     return None
 
 

@@ -361,6 +361,12 @@ def test_an_argument_that_has_no_place_is_told_with_those_that_have(folder: Spec
     assert [(error.message, error.help) for error in found if error.message == message] == [(message, advice)]
 
 
+def test_the_annotated_refresh_of_ge_is_told_to_be_missing(folder: SpecFolder) -> None:
+    error = folder.add_mistake(refresh='"annotated"')
+
+    assert (error.number, error.because) == ("OPK0270", "this version of opkit renders no AnnotatedArgsOp")
+
+
 @pytest.mark.parametrize(("refresh", "advice"), [('"annotated"', None), ('"updatr"', "did you mean 'updater'?"), ("True", None)])
 def test_a_way_of_refreshing_that_opkit_hasn_t_is_refused(folder: SpecFolder, refresh: str, advice: str | None) -> None:
     error = folder.add_mistake(refresh=refresh)
