@@ -19,6 +19,7 @@
 #include "ascendc/enums.h"
 #include "ascendc/events.h"
 #include "ascendc/language.h"
+#include "ascendc/list_tensor.h"
 #include "ascendc/params.h"
 #include "ascendc/pipe.h"
 #include "ascendc/reduce.h"

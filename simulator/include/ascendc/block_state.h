@@ -50,6 +50,7 @@ constexpr char kAtomic[] = "ATOMIC";             // warning: atomic mode left on
 constexpr char kCastMode[] = "CAST-MODE";        // error: round mode that the pair of types lacks
 constexpr char kCompareTail[] = "CMP-256B";      // warning: Compare whose bytes are no multiple of 256
 constexpr char kReduceTemp[] = "REDUCE-TMP";     // warning: work tensor smaller than the instruction needs
+constexpr char kListTensor[] = "LIST-TENSOR";    // error: words that are no list of tensors, or what it hasn't
 constexpr char kAssert[] = "ASSERT";             // error: the kernel's own assertion
 }  // namespace rule
 
