@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <string>
@@ -83,6 +84,11 @@ void OnFinding(void *sink, uint32_t block_idx, const Finding &finding) {
   if (!is_error && !IsNewWarning(launch.env.kernel_name, finding)) return;
   std::string text = Title(launch) + ", block " + std::to_string(block_idx) + ", " + finding.file + ":" + std::to_string(finding.line) +
                      ": " + (is_error ? "error [" : "warning [") + finding.rule + "] " + finding.message;
+  if (std::strstr(finding.message, "null GM address") != nullptr) {
+    char nulls[256];
+    DescribeNullArguments(nulls, sizeof nulls, *launch.task->function->entry, launch.args);
+    text += std::string(": ") + nulls;
+  }
   if (is_error) {
     const std::lock_guard<std::mutex> lock(launch.mutex);
     // The other blocks mostly break the same rule at the same place.
@@ -96,8 +102,8 @@ void RunBlocks(void *context, uint32_t begin, uint32_t end) {
   Launch &launch = *static_cast<Launch *>(context);
   static thread_local UnifiedBuffer buffer;
   BlockEnv block{&launch.env, begin, buffer.Begin()};
-  SetRunningBlock(&block);
   const KernelEntry &entry = *launch.task->function->entry;
+  SetRunningBlock({&block, &entry, launch.args});
   const auto run_block = launch.task->function->table->run_block;
   for (; block.block_idx < end && !launch.has_failed.load(std::memory_order_relaxed); ++block.block_idx) {
     if (!run_block(entry, launch.args, block) && !launch.has_failed.exchange(true)) {
@@ -106,7 +112,7 @@ void RunBlocks(void *context, uint32_t begin, uint32_t end) {
     }
   }
   FinishBlocks();
-  SetRunningBlock(nullptr);
+  SetRunningBlock({});
 }
 
 void RunBlocksFrom(void *context, uint32_t begin, uint32_t end) {

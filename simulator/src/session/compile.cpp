@@ -1,4 +1,5 @@
 // CompileGraph: nodes find their implementation, shapes are inferred, ops that compile or declare launches do so.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -262,7 +263,7 @@ class Compiler {
   }
 
   bool DeclareLaunches(CompiledNode &node) const {
-    if (!node.IsDeclared()) {
+    if (!node.IsDeclared() || IsFolded(node)) {
       return true;
     }
     const ge::graphStatus status = WithContext(node, true, &node.declared, [&node](lowering::ContextFrame &frame) {
@@ -276,6 +277,29 @@ class Compiler {
     if (node.declared.launches.empty()) {
       report::Error("E19999", "Custom op did not call AddLaunch, op_name:%s, op_type:%s", node.name.GetString(), node.type.GetString());
       return false;
+    }
+    return HasOwnKernelNames(node);
+  }
+
+  // GE puts an empty constant in place of a node whose outputs are all empty, long before it asks for launches.
+  bool IsFolded(const CompiledNode &node) const {
+    const ge::AscendString *option = options_.Find("ge.oo.constantFolding");
+    return !node.outputs.empty() && (option == nullptr || *option != "false") &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), [this](size_t value) { return compiled_->values[value].bytes == 0; });
+  }
+
+  // GE keeps one binary for a name in the whole model, the last one, and only warns.
+  bool HasOwnKernelNames(const CompiledNode &node) const {
+    for (const CompiledNode &other : compiled_->nodes) {
+      for (const lowering::DeclaredLaunch &theirs : other.declared.launches) {
+        for (const lowering::DeclaredLaunch &ours : node.declared.launches) {
+          if (ours.kernel_name == theirs.kernel_name && ours.binary != theirs.binary) {
+            report::Error("E19999", "nodes %s and %s give one kernel name, %s, different binaries", other.name.GetString(),
+                          node.name.GetString(), ours.kernel_name.GetString());
+            return false;
+          }
+        }
+      }
     }
     return true;
   }

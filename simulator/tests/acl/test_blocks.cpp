@@ -73,7 +73,7 @@ size_t Occurrences(const std::string &text, const std::string &part) {
   return count;
 }
 
-void WriteAt(int64_t offset) {
+void WriteAt(int64_t offset, bool is_null = false) {
   const Device device;
   const Stream stream;
   const Loaded binary(kKernels);
@@ -82,7 +82,7 @@ void WriteAt(int64_t offset) {
   struct Args {
     void *out;
     int64_t offset;
-  } args{out.Get(), offset};
+  } args{is_null ? nullptr : out.Get(), offset};
   REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("write_at"), 1, stream.handle, nullptr, &args, sizeof args, nullptr, 0),
              ACL_SUCCESS);
   CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_SUCCESS);
@@ -181,6 +181,38 @@ TEST(a_fault_names_kernel_block_and_tensor_and_kills_as_usual) {
   } else {
     CHECK(status != 0);
   }
+}
+
+TEST(child_writes_through_null) {
+  if (getenv("OPKIT_TEST_CHILD") != nullptr) WriteAt(5, true);
+}
+
+TEST(a_fault_through_a_null_argument_names_it) {
+  setenv("OPKIT_TEST_CHILD", "1", 1);
+  int status = -1;
+  const std::string text = RunChild("child_writes_through_null", &status);
+  unsetenv("OPKIT_TEST_CHILD");
+  CHECK_CONTAINS(text,
+                 "kernel write_at, block 0: memory fault at 0x5: byte 5 of a null address: argument 1, 'out', is null, as the address of "
+                 "an absent optional input is");
+  CHECK(status != 0);
+}
+
+TEST(a_copy_through_null_arguments_names_them) {
+  const Device device;
+  const Stream stream;
+  const Loaded binary(kKernels);
+  struct Args {
+    void *x;
+    void *y;
+    uint32_t count;
+  } args{nullptr, nullptr, 128};
+  REQUIRE_EQ(aclrtLaunchKernelWithHostArgs(binary.Function("copy_too_much"), 4, stream.handle, nullptr, &args, sizeof args, nullptr, 0),
+             ACL_SUCCESS);
+  CHECK_EQ(aclrtSynchronizeStream(stream.handle), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+  CHECK_CONTAINS(
+      RecentError(),
+      "through a null GM address: argument 1, 'x', and argument 2, 'y', are null, as the address of an absent optional input is");
 }
 
 TEST(a_write_inside_is_no_fault) {

@@ -186,6 +186,42 @@ TEST(op_that_declares_no_launch_fails_the_compilation) {
   CHECK_CONTAINS(Errors(), "Custom op did not call AddLaunch");
 }
 
+TEST(op_without_elements_is_folded_before_it_would_declare) {
+  Loaded loaded;
+  MemorySet set(1, 2);
+  const Options unfolded = {{"ge.oo.constantFolding", "false"}};
+  loaded.Add(1, OneOpGraph("DeclaresNothing", {0, 7}));
+  for (std::vector<gert::Tensor> *tensors : {&set.inputs, &set.outputs}) {
+    for (gert::Tensor &tensor : *tensors) {
+      tensor.MutableOriginShape() = tensor.MutableStorageShape() = gert::Shape{0, 7};
+    }
+  }
+  loaded.RunAndWait(1, set);
+  REQUIRE_EQ(loaded.session().AddGraph(2, OneOpGraph("DeclaresNothing", {0, 7}), unfolded), ge::SUCCESS);
+  CHECK_EQ(loaded.session().CompileGraph(2), ge::FAILED);
+  CHECK_CONTAINS(Errors(), "Custom op did not call AddLaunch");
+}
+
+TEST(two_nodes_that_give_one_kernel_name_different_binaries_are_refused) {
+  Loaded loaded;
+  ge::op::Data x = session_test::DataOf("x");
+  ge::DeclaresWrongly::break_it = [](gert::AnnotatedKernelLaunchInfo &) {};
+  ge::DeclaresWrongly::has_args = true;
+  ge::DeclaresWrongly::input = 0;
+  std::vector<std::pair<ge::Operator, std::vector<size_t>>> outputs;
+  for (const char *type : {"DeclaredAdd", "DeclaresWrongly"}) {
+    ge::Operator op = ge::OperatorFactory::CreateOperator(type, type);
+    (void)op.SetInput("x", x);
+    (void)op.SetInput("y", x);
+    outputs.push_back({op, {0}});
+  }
+  ge::Graph graph("two");
+  graph.SetInputs({x}).SetOutputs(outputs);
+  REQUIRE_EQ(loaded.session().AddGraph(1, graph), ge::SUCCESS);
+  CHECK_EQ(loaded.session().CompileGraph(1), ge::FAILED);
+  CHECK_CONTAINS(Errors(), "nodes DeclaredAdd and DeclaresWrongly give one kernel name, add, different binaries");
+}
+
 TEST(launch_that_can_not_be_is_refused_with_its_reason) {
   using Info = gert::AnnotatedKernelLaunchInfo;
   ge::DeclaresWrongly::break_it = [](Info &launch) { launch.kernel_name = nullptr; };
