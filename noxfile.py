@@ -65,7 +65,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy, strict, over the package, the tests and the benchmarks."""
+    """mypy, strict, over the package, the tests, the benchmarks and what makes the docs."""
     session.install(
         MYPY, "attrs", "click", "jinja2", "nox", "numpy", "packaging", "platformdirs", "rich", "tree-sitter", "hypothesis", "pytest"
     )

@@ -1,4 +1,4 @@
-"""Writes docs/reference/{cli,errors}.md from the code that they describe; --check only compares (nox -s docs)."""
+"""Writes docs/reference/{cli,errors,spec}.md from the code that they describe; --check only compares (nox -s docs)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from spec_page import spec_page
 
 from opkit.cli import cli
 from opkit.errors import SpecError, catalogue
 from opkit.spec.problems import Rule
 
 REFERENCE = Path(__file__).parent / "reference"
+SPEC_NOTE = "<!-- Made by docs/generate.py of spec.md.j2, which has the prose, and the code; `nox -s docs` writes it again. -->\n"
 NOTE = "<!-- Made by docs/generate.py; `nox -s docs` writes it again. -->\n"
 
 EXIT_CODES = """| exit | meaning |
@@ -48,8 +50,8 @@ def cli_page() -> str:
 
 
 def errors_page() -> str:
-    rows = [(kind.number, inspect.cleandoc(kind.__doc__ or "").split("\n")[0], kind.exit_code) for kind in catalogue()]
-    rows += [(rule.number, f"Spec: {rule.value[1]}.", SpecError.exit_code) for rule in Rule]
+    rows = [(kind.number, inspect.cleandoc(kind.__doc__ or "").split("\n")[0], str(kind.exit_code)) for kind in catalogue()]
+    rows += [(rule.number, f"Spec: {rule.title}.", "none: a warning" if rule.is_warning else str(SpecError.exit_code)) for rule in Rule]
     parts = [
         NOTE,
         "# Error numbers\n",
@@ -62,7 +64,7 @@ def errors_page() -> str:
 
 def main(arguments: list[str]) -> int:
     stale = []
-    for name, text in (("cli.md", cli_page()), ("errors.md", errors_page())):
+    for name, text in (("cli.md", cli_page()), ("errors.md", errors_page()), ("spec.md", f"{SPEC_NOTE}\n{spec_page()}")):
         page = REFERENCE / name
         if not page.is_file() or page.read_text("utf-8") != text:
             stale.append(name)

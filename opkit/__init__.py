@@ -34,8 +34,11 @@ if TYPE_CHECKING:
         numel,
         per_soc,
         port,
+        rank,
+        shape_of,
         tiling,
         u32,
+        upper_bound,
         workspace,
     )
 
@@ -67,8 +70,11 @@ __all__ = [
     "numel",
     "per_soc",
     "port",
+    "rank",
+    "shape_of",
     "tiling",
     "u32",
+    "upper_bound",
     "workspace",
 ]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
     from opkit.errors import OpkitError
+    from opkit.spec.problems import SpecWarning
 
 __all__ = ["Console", "Progress", "console"]
 
@@ -32,6 +33,7 @@ class Console:
         self.is_json = is_json
         self.is_verbose = False
         self.is_quiet = False
+        self._warned: set[SpecWarning] = set()
 
     def say(self, text: str = "") -> None:
         """A line for people."""
@@ -60,6 +62,13 @@ class Console:
 
     def error(self, error: OpkitError) -> None:
         _write(sys.stderr, "".join(f"{self._labelled(line)}\n" for line in error.render().split("\n")))
+
+    def warning(self, warning: SpecWarning) -> None:
+        """Once a command, however often that loads the spec."""
+        if warning not in self._warned:
+            self._warned.add(warning)
+            label, separator, rest = warning.render().partition(": ")
+            _write(sys.stderr, f"{self.paint(label, 'yellow', 'bold')}{separator}{rest}\n")
 
     def _labelled(self, line: str) -> str:
         label, separator, message = line.partition(": ")

@@ -16,11 +16,13 @@ import attrs
 
 from opkit import resources
 from opkit.codegen import ImportedProject, NewProject, render, render_imported, render_project
+from opkit.console import console
 from opkit.errors import FolderNotEmptyError, ForeignFileError, SpecError, SpecErrors, UsageError
 from opkit.files import guard_writing, make_folders
 from opkit.spec import find_dtype, load_package
 from opkit.spec.importers import Brought, Question, SpecText, spec_text
 from opkit.spec.problems import Rule
+from opkit.spec.reserved import is_built_in
 
 __all__ = ["Imported", "create_imported", "create_project", "kernels_offered", "op_type_of"]
 
@@ -49,9 +51,10 @@ def kernels_offered() -> tuple[str, ...]:
 
 
 def op_type_of(name: str) -> str:
-    """The op type that a project's name suggests; never a bare Add, which GE has."""
+    """The op type that a project's name suggests; never that of a built-in op, such as Add or BiasAdd."""
     camel = "".join(word.capitalize() for word in _WORD.findall(name.lower()))
-    return f"{camel}Custom" if camel.endswith("Add") else f"{camel}Add"
+    op_type = camel if camel.endswith("Add") else f"{camel}Add"
+    return f"{op_type}Custom" if op_type == camel or is_built_in(op_type) else op_type
 
 
 def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
@@ -166,6 +169,8 @@ def _fill(staged: Path, project: NewProject) -> None:
         _refuse_name(project.name, refused.errors)
         error = refused.errors[0]
         raise UsageError(error.message, where=f"--op {project.op_type}", because=error.because, help=error.help) from refused
+    for warning in package.warnings:
+        console.warning(warning)
     render(package).write(staged)
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "UnwritableError",
     "UsageError",
     "catalogue",
+    "rendered",
 ]
 
 
@@ -68,10 +69,7 @@ class OpkitError(Exception):
             self.number = number
 
     def render(self) -> str:
-        lines = [f"error[{self.number}]: {self.message}"]
-        parts = (("-->", self.where), ("because:", self.because), ("help:", self.help))
-        lines += [f"  {mark} {_indented(text)}" for mark, text in parts if text]
-        return "\n".join(lines)
+        return rendered(f"error[{self.number}]", self.message, where=self.where, because=self.because, advice=self.help)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -273,6 +271,12 @@ def catalogue() -> Iterator[type[OpkitError]]:
         found.append(kind)
         pending += [child for child in kind.__subclasses__() if child.__module__ == __name__]
     yield from sorted(found, key=lambda kind: kind.number)
+
+
+def rendered(label: str, message: str, *, where: str | None, because: str | None, advice: str | None) -> str:
+    """An error or a warning as people read it."""
+    parts = (("-->", where), ("because:", because), ("help:", advice))
+    return "\n".join([f"{label}: {message}", *(f"  {mark} {_indented(text)}" for mark, text in parts if text)])
 
 
 def _indented(text: str) -> str:

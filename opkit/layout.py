@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-__all__ = ["LIBRARY", "MANIFEST", "OS", "include_folder", "library_folder", "mode_of", "root_above"]
+__all__ = ["LIBRARY", "MANIFEST", "OS", "PREBUILD_PROGRAM", "PREBUILT_KERNELS", "include_folder", "library_folder", "mode_of", "root_above"]
 
 OS = "linux"
 LIBRARY = "libcust_opapi.so"
 MANIFEST = "opkit-manifest.json"
+# In a project whose ops are prebuilt: the source of what compiles their kernels.
+PREBUILD_PROGRAM = "prebuild/main.cc"
+# Beside the library, which finds it there.
+PREBUILT_KERNELS = "cust_opapi.kernels"
 
 
 def library_folder(arch: str) -> PurePosixPath:

@@ -174,6 +174,14 @@ def succeed(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProce
     return done
 
 
+def strictly(toolkit: Path) -> list[str]:
+    """The flags with which generated code is checked and not built."""
+    include = toolkit / "include"
+    folders = [include, include / "graph", toolkit / "opp" / "built-in" / "op_proto" / "inc"]
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fsyntax-only"]
+    return [*warnings, *(word for folder in folders for word in ("-isystem", str(folder)))]
+
+
 def build_by_hand(project: Path, toolkit: Path, *options: str) -> None:
     """The recipe of the README, without opkit."""
     env = {"ASCEND_HOME_PATH": str(toolkit)}
@@ -195,7 +203,17 @@ def run_program(project: Path, toolkit: Path, folder: Path, text: str) -> str:
     include = toolkit / "include"
     includes: list[str | Path] = ["-I", project / "ge", "-isystem", include, "-isystem", include / "graph"]
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    libraries = [f"-L{toolkit / 'lib64'}", f"-Wl,-rpath,{toolkit / 'lib64'}", "-lge_runner", "-lgraph", "-lmetadef", "-lacl_rt"]
+    libraries = [
+        f"-L{toolkit / 'lib64'}",
+        f"-Wl,-rpath,{toolkit / 'lib64'}",
+        "-lge_runner",
+        "-llowering",
+        "-lgraph",
+        "-lgraph_base",
+        "-lmetadef",
+        "-lacl_rtc",
+        "-lacl_rt",
+    ]
     compiled = subprocess.run(
         ["g++", *flags, *includes, source, "-o", folder / "program", *libraries], capture_output=True, text=True, check=False
     )

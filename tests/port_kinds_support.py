@@ -9,13 +9,14 @@ if TYPE_CHECKING:
 
 KERNEL = """\
 #include "kernel_operator.h"
+#include "kernel_operator_list_tensor_intf.h"
 
 template <typename T>
 __aicore__ inline __gm__ T *At(GM_ADDR address) {
   return reinterpret_cast<__gm__ T *>(address);
 }
 
-// The address of a tensor in a list, as ListTensorDesc finds it.
+// The address of a tensor in a list, found as ListTensorDesc does.
 template <typename T>
 __aicore__ inline __gm__ T *Member(GM_ADDR list, int64_t index) {
   __gm__ uint64_t *words = At<uint64_t>(list);
@@ -54,9 +55,10 @@ extern "C" __global__ __aicore__ void scalar_sum(GM_ADDR x, GM_ADDR y, GM_ADDR s
 
 // Each member of `parts` is x and its number; `total` lies behind the list.
 extern "C" __global__ __aicore__ void spread(GM_ADDR x, GM_ADDR parts, GM_ADDR total, int64_t length, int64_t count) {
+  AscendC::ListTensorDesc list(parts);
   for (int64_t i = AscendC::GetBlockIdx(); i < length; i += AscendC::GetBlockNum()) {
-    for (int64_t member = 0; member < count; ++member) {
-      Member<int32_t>(parts, member)[i] = At<int32_t>(x)[i] + static_cast<int32_t>(member);
+    for (uint32_t member = 0; member < list.GetSize(); ++member) {
+      list.GetDataPtr<int32_t>(member)[i] = At<int32_t>(x)[i] + static_cast<int32_t>(member);
     }
     At<int64_t>(total)[i] = static_cast<int64_t>(At<int32_t>(x)[i]) * count;
   }

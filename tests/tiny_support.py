@@ -52,10 +52,16 @@ class Tiny:
         return Project.find(self.root)
 
     def build(
-        self, project: Project | None = None, *, environ: dict[str, str] | None = None, is_forced: bool = False, wait: float = 0.0
+        self,
+        project: Project | None = None,
+        *,
+        environ: dict[str, str] | None = None,
+        is_forced: bool = False,
+        npu_arch: str | None = None,
+        wait: float = 0.0,
     ) -> Built:
         environ = process_environment() | (environ or {})
-        return room.build(project or self.project, self.toolkit, environ, is_forced=is_forced, jobs=2, wait=wait)
+        return room.build(project or self.project, self.toolkit, environ, is_forced=is_forced, npu_arch=npu_arch, jobs=2, wait=wait)
 
     def load(self, ops_py: Path) -> SimpleNamespace:
         self.loads += 1
@@ -65,6 +71,7 @@ class Tiny:
             sources=(ops_py,),
             kernel_files=(),
             user_headers=(),
+            warnings=(),
             text=ops_py.read_text(),
         )
 

@@ -19,6 +19,8 @@ _UNDEFINED = re.compile(r"undefined reference to [`'](?P<symbol>.*?)'")
 _UNDEFINED_LLD = re.compile(r"error: undefined symbol: (?P<symbol>.*)$")
 _NO_LIBRARY = re.compile(r"(?:cannot find|unable to find library) (?:-l)?(?P<library>[\w.+-]+)")
 _LINKER = re.compile(r"^(?:\S*/)?(?:ld|ld\.\w+|collect2): (?:error: )?(?P<text>.*)$")
+# What the program says that compiles the kernels of prebuilt ops: the library's own messages, and one of its own.
+_PREBUILD = re.compile(r"^(?:\[ERROR\] [^:]+:\d+|\w+_prebuild: error): (?P<text>.*)$")
 _NINJA = re.compile(r"^ninja: (?:fatal|error): (?P<text>.*)$")
 _NO_COMPILER = "is not able to compile a simple test program"
 _FULL_DISK = "No space left on device"
@@ -36,6 +38,7 @@ def diagnose(output: str, *, root: Path, log: Path, step: str) -> BuildError:
         or _undefined(lines, help_text)
         or _linker(lines, help_text)
         or _cmake(lines, root, help_text)
+        or _prebuild(lines, help_text)
         or _driver(lines, help_text)
         or _unknown(lines, step, help_text)
     )
@@ -123,6 +126,14 @@ def _indented(lines: Sequence[str]) -> list[str]:
             break
         told.append(line.strip())
     return told
+
+
+def _prebuild(lines: Sequence[str], help_text: str) -> BuildError | None:
+    match = next((match for line in lines if (match := _PREBUILD.match(line))), None)
+    if match is None:
+        return None
+    message, _, because = match["text"].partition(": ")
+    return BuildError(message, because=because or None, help=help_text)
 
 
 def _driver(lines: Sequence[str], help_text: str) -> BuildError | None:

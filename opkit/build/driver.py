@@ -39,7 +39,7 @@ class Driver:
         if self._log is not None:
             self._log.close()
 
-    def configure(self, cmake: Path, ninja: Path, compiler: Compiler, toolkit: Toolkit) -> None:
+    def configure(self, cmake: Path, ninja: Path, compiler: Compiler, toolkit: Toolkit, *, npu_arch: str | None) -> None:
         """Raises BuildError with the cause."""
         project = self._project
         definitions = {
@@ -50,6 +50,8 @@ class Driver:
             "ASCEND_HOME_PATH": toolkit.home,
             "OPKIT_CXX11_ABI": toolkit.abi,
         }
+        if npu_arch is not None:
+            definitions["OPKIT_NPU_ARCH"] = npu_arch
         if not compiler.is_named:
             definitions["CMAKE_CXX_COMPILER"] = compiler.path
         options = [f"-D{name}={value}" for name, value in definitions.items()]

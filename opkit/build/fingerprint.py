@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from opkit.build.project import Project
     from opkit.toolkit import Compiler, Toolkit
 
-__all__ = ["BUILD_TYPE", "GENERATOR", "child_environment", "differences", "fingerprint"]
+__all__ = ["BUILD_TYPE", "GENERATOR", "NPU_ARCH", "child_environment", "differences", "fingerprint"]
 
 GENERATOR = "Ninja"
 BUILD_TYPE = "Release"
+NPU_ARCH = "NPU architecture"
 # What CMake reads when it configures, and where GCC looks for more headers and libraries.
 _VARIABLES = (
     "CXX",
@@ -41,7 +42,10 @@ _REMOVED = (
 )
 
 
-def fingerprint(project: Project, toolkit: Toolkit, compiler: Compiler, environ: Mapping[str, str]) -> dict[str, str]:
+def fingerprint(
+    project: Project, toolkit: Toolkit, compiler: Compiler, environ: Mapping[str, str], *, npu_arch: str | None
+) -> dict[str, str]:
+    """`npu_arch` is the architecture that prebuilt kernels are for, None if it is the device's or there are none."""
     return {
         "project": str(project.root),
         "build folder": str(project.build_dir),
@@ -53,6 +57,7 @@ def fingerprint(project: Project, toolkit: Toolkit, compiler: Compiler, environ:
         "compiler file": compiler.stamp,
         "generator": GENERATOR,
         "build type": BUILD_TYPE,
+        **({} if npu_arch is None else {NPU_ARCH: npu_arch}),
         **{name: environ[name] for name in _VARIABLES if environ.get(name)},
     }
 

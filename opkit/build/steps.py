@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from opkit import resources
 from opkit.build.driver import Driver
-from opkit.build.fingerprint import differences, fingerprint
+from opkit.build.fingerprint import NPU_ARCH, differences, fingerprint
 from opkit.build.folder import claim, empty
 from opkit.build.lock import LOCK, locked
 from opkit.build.project import LOG, Project
@@ -19,8 +19,9 @@ from opkit.build.publish import probe, publish, require_output, require_unclaime
 from opkit.build.state import STATE, Rendered, State, digest, stat_of, stats_of
 from opkit.console import console
 from opkit.deliverable import MANIFEST, OppRoot
-from opkit.errors import NotBuiltError, ToolkitError
+from opkit.errors import NotBuiltError, ToolkitError, UsageError
 from opkit.files import digest_of, guard_writing
+from opkit.layout import PREBUILD_PROGRAM
 from opkit.toolkit import Toolkit, find_cmake, find_compiler, find_ninja
 
 if TYPE_CHECKING:
@@ -51,16 +52,18 @@ def build(  # noqa: PLR0913 - each is one independent wish
     *,
     package: Package | None = None,
     is_forced: bool = False,
+    npu_arch: str | None = None,
     jobs: int | None = None,
     wait: float = 60.0,
 ) -> Built:
     """Brings output/ up to date.
 
-    With `package` the spec isn't loaded from ops.py, which needn't exist: a variant is built in a folder of its own.
+    With `package` the spec isn't loaded from ops.py, which needn't exist: a variant is built in a folder of its own. `npu_arch` is what
+    prebuilt kernels are compiled for; without it, what an earlier build was told, or this machine's device.
     Raises SpecErrors, EditedFileError, BuildError, BusyError, UnwritableError, UsageError for an output folder that holds something else,
     or a MachineError for a tool that is missing.
     """
-    with held(project, toolkit, environ, package=package, is_forced=is_forced, jobs=jobs, wait=wait) as built:
+    with held(project, toolkit, environ, package=package, is_forced=is_forced, npu_arch=npu_arch, jobs=jobs, wait=wait) as built:
         return built
 
 
@@ -72,6 +75,7 @@ def held(  # noqa: PLR0913 - as `build`
     *,
     package: Package | None = None,
     is_forced: bool = False,
+    npu_arch: str | None = None,
     jobs: int | None = None,
     wait: float = 60.0,
 ) -> Iterator[Built]:
@@ -80,7 +84,7 @@ def held(  # noqa: PLR0913 - as `build`
     with locked(project, wait=wait) as lock:
         with closing(Driver(project, environ, lock)) as driver:
             known = State.read(project.build_dir)
-            run = _Run(project, toolkit, environ, driver, State(output=known.output) if is_forced else known)
+            run = _Run(project, toolkit, environ, driver, State(output=known.output) if is_forced else known, npu_arch=npu_arch)
             run.render(package)
             run.configure()
             run.compile(jobs)
@@ -134,12 +138,16 @@ def clean(project: Project, *, wait: float = 60.0) -> list[Path]:
 class _Run:
     """One build under its lock: the state it found, and each step that brings the state further."""
 
-    def __init__(self, project: Project, toolkit: Toolkit, environ: Mapping[str, str], driver: Driver, state: State) -> None:
+    def __init__(  # noqa: PLR0913 - what a build is made of
+        self, project: Project, toolkit: Toolkit, environ: Mapping[str, str], driver: Driver, state: State, *, npu_arch: str | None
+    ) -> None:
         self._project = project
         self._toolkit = toolkit
         self._environ = environ
         self._driver = driver
         self._state = state
+        # As with a variable of CMake's: what was named before counts until something else is.
+        self._named_arch, self._npu_arch = npu_arch, npu_arch or state.fingerprint.get(NPU_ARCH)
         self.steps: list[str] = []
 
     def render(self, package: Package | None) -> None:
@@ -155,7 +163,8 @@ class _Run:
     def configure(self) -> None:
         project, state = self._project, self._state
         compiler = find_compiler(self._environ)
-        wanted = fingerprint(project, self._toolkit, compiler, self._environ)
+        npu_arch = self._arch_of_prebuilt()
+        wanted = fingerprint(project, self._toolkit, compiler, self._environ, npu_arch=npu_arch)
         reasons = differences(state.fingerprint, wanted) if state.fingerprint else ["first build"]
         if not reasons and stats_of(project.build_dir, _CMAKE_FILES) != state.configured:
             reasons = ["the files of CMake were changed from outside"]
@@ -171,10 +180,21 @@ class _Run:
         with guard_writing(project.build_dir):
             empty(project.build_dir, keep=(LOCK, LOG, STATE))
         console.step("Configuring", project.shown(project.build_dir))
-        self._driver.configure(cmake, ninja, compiler, self._toolkit)
+        self._driver.configure(cmake, ninja, compiler, self._toolkit, npu_arch=npu_arch)
         self.steps.append("configured")
         configured = stats_of(project.build_dir, _CMAKE_FILES)
         self._keep(self._state._replace(fingerprint=wanted, cmake=str(cmake), ninja=str(ninja), configured=configured))
+
+    def _arch_of_prebuilt(self) -> str | None:
+        """Raises UsageError for an architecture that would be named in vain."""
+        rendered = self._state.rendered
+        if rendered is not None and PREBUILD_PROGRAM in rendered.generated:
+            return self._npu_arch
+        if self._named_arch is not None:
+            msg = f"--npu-arch {self._named_arch} says nothing here"
+            because = 'no op of the package has compile="prebuilt": its kernels are compiled for the device that a graph is for'
+            raise UsageError(msg, because=because)
+        return None
 
     def compile(self, jobs: int | None) -> None:
         folder = self._project.build_dir
@@ -231,6 +251,8 @@ def _rendered(project: Project, package: Package | None) -> tuple[Rendered, bool
     from opkit.spec import load_package
 
     loaded = load_package(project.ops_py) if package is None else package
+    for warning in loaded.warnings:
+        console.warning(warning)
     sources = tuple(
         dict.fromkeys(_name(project, path) for path in (project.ops_py, *loaded.sources, *loaded.kernel_files, *loaded.user_headers))
     )
@@ -259,7 +281,7 @@ def _is_current(project: Project, known: Rendered) -> bool:
 def _spec_digest(project: Project, sources: tuple[str, ...]) -> str:
     """Covers the spec, its modules, its kernels, and opkit's own text: a checkout changes without its version."""
     package, templates = Path(__file__).resolve().parent.parent, resources.templates()
-    own = [*package.glob("spec/*.py"), *package.glob("codegen/*.py"), package / "deliverable" / "layout.py"]
+    own = [*package.glob("spec/*.py"), *package.glob("codegen/*.py"), package / "layout.py"]
     files = {name: project.root / name for name in sources}
     files |= {f"opkit/{path.relative_to(package)}": path for path in sorted(own)}
     files |= {f"templates/{path.relative_to(templates)}": path for path in sorted(templates.rglob("*")) if path.is_file()}

@@ -9,7 +9,7 @@ import click
 
 from opkit.build import Project, held
 from opkit.cli.build import report as report_build
-from opkit.cli.common import output_options, project_options, toolkit_option
+from opkit.cli.common import load_spec, output_options, project_options, toolkit_option, warnings_of
 from opkit.console import Progress, console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -26,9 +26,9 @@ def _shapes(_context: click.Context, _option: click.Parameter, values: Sequence[
     shapes = {}
     for value in values:
         port, equals, text = value.partition("=")
-        dims = [] if text == "scalar" else text.split(",")
+        dims = [] if text.strip() in {"", "scalar"} else text.split(",")
         if not port or not equals or not all(dim.strip().isdecimal() for dim in dims):
-            msg = f"{value!r} is not like x=4096,4096"
+            msg = f"{value!r} is not like x=4096,4096, or x=scalar for a tensor of rank 0"
             raise click.BadParameter(msg)
         shapes[port] = tuple(int(dim) for dim in dims)
     return shapes
@@ -60,7 +60,7 @@ def _dtypes(_context: click.Context, _option: click.Parameter, values: Sequence[
     metavar="PORT=DIMS",
     multiple=True,
     callback=_shapes,
-    help="Shape of an input; inputs of the same shape follow.  [default: the spec's]",
+    help="Shape of an input, 4096,4096 or scalar; inputs of the same shape follow.  [default: the spec's]",
 )
 @click.option(
     "--dtype",
@@ -86,9 +86,8 @@ def command(  # noqa: PLR0913 - one argument an option
 ) -> int:
     """Measure address refresh against its baseline, check every result, and show where the difference comes from."""
     from opkit.run import BenchRequest, Host, measure, plan_of
-    from opkit.spec import load_package
 
-    package = load_package(project.ops_py)
+    package = load_spec(project)
     request = BenchRequest(iters=iters, warmup=warmup, repeat=repeat, shapes=shapes, dtypes=dtypes, device=device)
     plan = plan_of(package, request)
     with held(project, toolkit, environ) as built:
@@ -96,7 +95,7 @@ def command(  # noqa: PLR0913 - one argument an option
         with _relay(steps=repeat * len(plan.ops)) as relay:
             report = measure(package, built, Host(toolkit=toolkit, environ=environ), request, relay)
     _show(report)
-    console.document(report.to_json())
+    console.document({**report.to_json(), "warnings": warnings_of(package)})
     if report.passed:
         return 0
     error = PrecisionError("a result is wrong", because="\n".join(_mismatches(report)))

@@ -22,17 +22,20 @@ __all__ = ["command"]
 @project_options
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Compile at most N files at once.")
 @click.option("--force", is_flag=True, help="Forget what earlier builds left and start from scratch.")
+@click.option(
+    "--npu-arch", metavar="ARCH", help="Prebuild kernels for this architecture; kept until --force.  [default: this machine's device's]"
+)
 @wait_option
 @toolkit_option
 @output_options
 def command(  # noqa: PLR0913 - click passes each option
-    *, project: Project, toolkit: Toolkit, environ: Mapping[str, str], jobs: int | None, force: bool, wait: float
+    *, project: Project, toolkit: Toolkit, environ: Mapping[str, str], jobs: int | None, force: bool, npu_arch: str | None, wait: float
 ) -> None:
     """Bring the deliverable of PROJECT (default: the current folder) up to date.
 
     Renders if the spec changed, configures if the toolkit or the compiler changed, and compiles and installs what is out of date.
     """
-    built = build_project(project, toolkit, environ, is_forced=force, jobs=jobs, wait=wait)
+    built = build_project(project, toolkit, environ, is_forced=force, npu_arch=npu_arch, jobs=jobs, wait=wait)
     report(built)
     console.document(as_document(built, toolkit))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import output_options, project_options
+from opkit.cli.common import load_spec, output_options, project_options, warnings_of
 from opkit.cli.generate import drift_error
 from opkit.console import console
 
@@ -25,13 +25,12 @@ def command(project: Project) -> None:
     Exits 2 for mistakes in the spec, all of them listed, and 4 for generated files that differ from it.
     """
     from opkit.codegen import drift, render
-    from opkit.spec import load_package
 
-    package = load_package(project.ops_py)
+    package = load_spec(project)
     found = drift(project.root, render(package))
     for op in package.ops:
         for kernel in op.kernels:
             console.step("Checked", f"{op.type}: {project.shown(kernel.path)}, entry {kernel.entry}")
     if found:
         raise drift_error(found)
-    console.document({"package": package.name, "ops": [op.type for op in package.ops]})
+    console.document({"package": package.name, "ops": [op.type for op in package.ops], "warnings": warnings_of(package)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,7 +15,10 @@ from opkit.deliverable import LIBRARY, root_above
 from opkit.errors import UsageError
 from opkit.toolkit import Origin, Toolkit, discover, process_environment
 
-__all__ = ["announce", "opp_roots", "output_options", "project_options", "toolkit_option", "wait_option"]
+__all__ = ["announce", "load_spec", "opp_roots", "output_options", "project_options", "toolkit_option", "wait_option", "warnings_of"]
+
+if TYPE_CHECKING:
+    from opkit.spec import Package
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -68,6 +71,21 @@ def wait_option(function: _Function) -> _Function:
     return click.option("--wait", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds to wait for another opkit.")(
         function
     )
+
+
+def load_spec(project: Project) -> Package:
+    """The package of ops.py; its warnings are printed. Raises SpecErrors."""
+    from opkit.spec import load_package
+
+    package = load_package(project.ops_py)
+    for warning in package.warnings:
+        console.warning(warning)
+    return package
+
+
+def warnings_of(package: Package) -> list[dict[str, Any]]:
+    """The warnings that `load_spec` printed, for the document of a command."""
+    return [warning.to_json() for warning in package.warnings]
 
 
 def opp_roots(project: str | None, opp: Sequence[str]) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import output_options, project_options
+from opkit.cli.common import load_spec, output_options, project_options, warnings_of
 from opkit.console import console
 from opkit.errors import DriftError
 
@@ -30,9 +30,9 @@ def command(project: Project, check: bool) -> None:
     Files that differ are written, those no longer needed are removed, and a file that was edited by hand is never touched.
     """
     from opkit.codegen import drift, render
-    from opkit.spec import load_package
 
-    files = render(load_package(project.ops_py))
+    package = load_spec(project)
+    files = render(package)
     if check:
         found = drift(project.root, files)
         for difference in found:
@@ -40,7 +40,7 @@ def command(project: Project, check: bool) -> None:
         if found:
             raise drift_error(found)
         console.say(f"{len(files)} generated files agree with the spec")
-        console.document({"checked": [file.path for file in files]})
+        console.document({"checked": [file.path for file in files], "warnings": warnings_of(package)})
         return
     changes = files.write(project.root)
     for path in changes.written:
@@ -51,7 +51,8 @@ def command(project: Project, check: bool) -> None:
         console.warn(f"{path} is no longer needed, but was edited; it stays")
     if not changes:
         console.say(f"{len(files)} generated files are up to date")
-    console.document({"written": list(changes.written), "removed": list(changes.removed), "kept": list(changes.kept)})
+    done = {"written": list(changes.written), "removed": list(changes.removed), "kept": list(changes.kept)}
+    console.document({**done, "warnings": warnings_of(package)})
 
 
 def drift_error(found: Sequence[Drift]) -> DriftError:

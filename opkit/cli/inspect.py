@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from opkit.cli.common import output_options, project_options
+from opkit.cli.common import load_spec, output_options, project_options
 from opkit.console import console
 
 if TYPE_CHECKING:
@@ -25,10 +25,9 @@ def command(project: Project) -> None:
 
     The document of --json keeps to docs/reference/spec.schema.json; its number `schema` counts up if that changes its meaning.
     """
-    from opkit.spec import load_package
     from opkit.spec.describe import to_json
 
-    document = to_json(load_package(project.ops_py))
+    document = to_json(load_spec(project))
     console.data("\n".join(_package_lines(document)))
     console.document(document)
 
@@ -54,7 +53,8 @@ def _op_lines(op: dict[str, Any]) -> Iterator[str]:
             for arg in kernel["args"]
         )
         yield f"  blocks {kernel['blocks']}" + (", which may be clamped: the kernel strides over them" if kernel["strides"] else "")
-    yield f"  refresh {op['refresh']}"
+    yield f"  refresh {op['refresh']}, compile {op['compile']}{', portable' if op['portable'] else ''}"
+    yield f"  file stem {op['stem']}"
     if not op["reference"]:
         yield "  no reference: opkit test has nothing to compare with"
 
@@ -81,6 +81,8 @@ def _shape(rule: dict[str, Any] | None) -> str:
             return f"[{dims}]"
         case {"rule": "broadcast", "ports": ports}:
             return f"broadcast({', '.join(ports)})"
+        case {"rule": "upper_bound", "dims": dims, "bounds": bounds}:
+            return f"[{dims}], {', '.join(f'{name} at most {bound}' for name, bound in bounds.items())}"
     return f"{rule['function']} in {rule['header']}"
 
 

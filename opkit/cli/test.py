@@ -8,7 +8,7 @@ import click
 
 from opkit.build import Project, held
 from opkit.cli.build import report as report_build
-from opkit.cli.common import output_options, project_options, toolkit_option
+from opkit.cli.common import load_spec, output_options, project_options, toolkit_option, warnings_of
 from opkit.console import console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -28,15 +28,14 @@ _MOST_FAILURES = 5
 def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int) -> int:
     """Run every op over the sizes around its block edges, in every dtype, against its reference."""
     from opkit.run import Host, machine_of, render_table
-    from opkit.spec import load_package
-    from opkit.testing import GoldenReport, count_cases, run_tests
+    from opkit.testing import GoldenReport, count_cases, run_tests, tested_soc
 
-    package = load_package(project.ops_py)
+    package = load_spec(project)
     host = Host(toolkit=toolkit, environ=environ)
     relay = _Relay()
     with held(project, toolkit, environ) as built:
         report_build(built)
-        console.step("Testing", f"{count_cases(package)} cases")
+        console.step("Testing", f"{count_cases(package, tested_soc(package, host))} cases")
         try:
             results = run_tests(package, built, host, relay, device=device)
         except OpkitError as stopped:
@@ -49,19 +48,24 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
     for line in report.details(most=None if console.is_verbose else _MOST_FAILURES):
         (console.say if console.is_json else console.data)(line)
     console.data(report.summary())
-    console.document(report.to_json())
+    console.document({**report.to_json(), "warnings": warnings_of(package)})
     if report.passed:
         return 0
     failed = report.count()["failed"]
     error = (
         PrecisionError(f"{failed} of {len(report.results)} cases failed")
         if failed
-        else PrecisionError(
-            "nothing was compared", because="no op has a reference", help="give the ops reference=, a NumPy function of their inputs"
-        )
+        else _nothing_compared(has_run="no reference" in report.count())
     )
     console.error(error)
     return error.exit_code
+
+
+def _nothing_compared(*, has_run: bool) -> PrecisionError:
+    msg = "nothing was compared"
+    if not has_run:
+        return PrecisionError(msg, because="every case was skipped")
+    return PrecisionError(msg, because="no op has a reference", help="give the ops reference=, a NumPy function of their inputs")
 
 
 class _Relay:

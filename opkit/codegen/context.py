@@ -20,19 +20,20 @@ from opkit.codegen.dtype_rows import (
     prologue,
     soc_rows,
 )
-from opkit.codegen.expressions import ArgStatements, BlockStatements, WorkspaceStatements
+from opkit.codegen.expressions import ArgStatements, BlockStatements, KernelShapeStatements, WorkspaceStatements
 from opkit.codegen.host_structs import HostStructs, include_of
 from opkit.codegen.literals import cmake_string, comment_lines, cpp_int, cpp_string
 from opkit.codegen.ports import PortKinds
 from opkit.codegen.proto import proto_lines
 from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules, UserRule
-from opkit.layout import include_folder, library_folder
+from opkit.layout import PREBUILT_KERNELS, include_folder, library_folder
 from opkit.spec import (
     DTYPES,
     MAX_BLOCKS,
     Attr,
     AttrDefault,
     AttrType,
+    Compile,
     CoreType,
     DType,
     Input,
@@ -106,6 +107,10 @@ class KernelFileContext:
 
     relative: str
     installed: str
+    is_installed: bool
+    """Whether an op is compiled from it after the project is built."""
+    is_prebuilt: bool
+    """Whether an op is compiled from it while the project is built."""
 
 
 @attrs.frozen(kw_only=True)
@@ -120,6 +125,8 @@ class LaunchContext:
 
     name: str
     """The class of the one among several; not that of the only one, which is the op's."""
+    variants: str
+    """The class that says what it is compiled from, where that is done while the project is built."""
     struct: str
     source_file: str
     entry: tuple[str, ...]
@@ -134,7 +141,7 @@ class LaunchContext:
 
 @attrs.frozen(kw_only=True)
 class BodyContext:
-    """What ops have in common that differ in type and refresh only: one struct of rules, one of the rest."""
+    """What ops have in common that differ in type, refresh and portability only: one struct of rules, one of the rest."""
 
     title: str
     summary: tuple[str, ...]
@@ -150,14 +157,19 @@ class BodyContext:
     socs: tuple[SocContext, ...]
     infer_parameters: str
     reads_shape_attrs: bool
+    ranked: tuple[tuple[str, int], ...]
     bindings: tuple[str, ...]
     input_rules: tuple[InputRule, ...]
     output_rules: tuple[OutputRule, ...]
     user_rules: tuple[UserRule, ...]
     launches: tuple[LaunchContext, ...]
     workspaces: WorkspaceStatements
+    kernel_shapes: KernelShapeStatements
     user_headers: tuple[str, ...]
+    compile: str
+    """When its kernels are compiled: "load", "graph" or "prebuilt"."""
     is_refreshed: bool
+    is_annotated: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -166,8 +178,9 @@ class OpContext:
     literal: str
     impl: str
     rules: str
-    base: str
-    is_updater: bool
+    capabilities: tuple[str, ...]
+    """The class templates of what the op can do."""
+    refresh: str
     body: BodyContext
 
 
@@ -196,6 +209,7 @@ class PackageContext:
     header_guard: str
     library_folder: str
     include_folder: str
+    prebuilt_file: str
     dtypes: tuple[DType, ...]
     """Those that a message can name: what the package uses, and what is everywhere. A toolkit may lack others."""
     held_dtypes: tuple[DType, ...]
@@ -221,6 +235,7 @@ class PackageContext:
 
 def context_of(package: Package) -> PackageContext:
     installed = _installed_names(package)
+    times = _compile_times(package)
     structs = _struct_names(package)
     hosts = HostStructs.of(package)
     has_tuples = any(len(op.kernels) > 1 for op in package.ops)
@@ -238,6 +253,7 @@ def context_of(package: Package) -> PackageContext:
         stem=package.stem,
         library_folder=str(library_folder("${arch}")),
         include_folder=str(include_folder()),
+        prebuilt_file=PREBUILT_KERNELS,
         header_guard=re.sub(r"[^A-Z0-9]", "_", package.stem.upper()),
         dtypes=tuple(dtype for dtype in DTYPES.values() if dtype.is_everywhere or dtype in used),
         held_dtypes=tuple(dtype for dtype in DTYPES.values() if dtype in used and dtype.npy is not None),
@@ -247,7 +263,12 @@ def context_of(package: Package) -> PackageContext:
         kernels=_kernels(package, structs, hosts),
         user_includes=tuple(dict.fromkeys(include_of(header) for body in distinct for header in body.user_headers)),
         kernel_files=tuple(
-            KernelFileContext(relative=cmake_string(relative)[1:-1], installed=cmake_string(name)[1:-1])
+            KernelFileContext(
+                relative=cmake_string(relative)[1:-1],
+                installed=cmake_string(name)[1:-1],
+                is_installed=bool(times[relative] - {Compile.PREBUILT}),
+                is_prebuilt=Compile.PREBUILT in times[relative],
+            )
             for relative, name in installed.items()
         ),
         bodies=distinct,
@@ -264,6 +285,7 @@ def context_of(package: Package) -> PackageContext:
 def _body_key(op: Op) -> object:
     ports = tuple((port.name, port.dtypes, port.symbol, port.shape, isinstance(port, Output) and port.dtype_attr) for port in op.ports)
     return (
+        op.compile,
         len(op.inputs),
         ports,
         PortKinds.of(op),
@@ -306,7 +328,11 @@ def _bodies(package: Package, host: _Host) -> dict[object, BodyContext]:
 def _body(ops: Sequence[Op], host: _Host) -> BodyContext:
     op = ops[0]
     shapes = ShapeRules.of(op)
-    launches = tuple(_launch(op, kernel, f"{op.type}Launch{index + 1}", host) for index, kernel in enumerate(op.kernels))
+    is_annotated = any(each.refresh is Refresh.ANNOTATED for each in ops)
+    launches = tuple(
+        _launch(op, kernel, "" if len(op.kernels) == 1 else str(number), host, is_annotated=is_annotated)
+        for number, kernel in enumerate(op.kernels, start=1)
+    )
     return BodyContext(
         title=", ".join(each.type for each in ops),
         summary=tuple(line for text in _summary(op) for line in comment_lines(text)),
@@ -322,42 +348,60 @@ def _body(ops: Sequence[Op], host: _Host) -> BodyContext:
         socs=tuple(soc_rows(op)),
         infer_parameters=shapes.parameters,
         reads_shape_attrs=shapes.reads_attrs,
+        ranked=shapes.ranked,
         bindings=shapes.bindings,
         input_rules=shapes.inputs,
         output_rules=shapes.outputs,
         user_rules=shapes.user,
         launches=launches,
         workspaces=WorkspaceStatements.of(op, has_tuple=host.has_tuples),
+        kernel_shapes=KernelShapeStatements.of(op, has_tuple=host.has_tuples),
         user_headers=(*(rule.header for rule in shapes.user), *(header for launch in launches for header in launch.fill.user_headers)),
+        compile=op.compile.value,
         is_refreshed=any(each.refresh is Refresh.UPDATER for each in ops),
+        is_annotated=is_annotated,
     )
 
 
-def _launch(op: Op, kernel: Kernel, name: str, host: _Host) -> LaunchContext:
+def _launch(op: Op, kernel: Kernel, number: str, host: _Host, *, is_annotated: bool) -> LaunchContext:
+    # A model knows the binaries that it launches by the names of their entries: of two with one name, the last that GE was given.
+    new_name = f"{kernel.signature.name.rpartition('::')[2]}_of_{op.type}{number and f'_{number}'}" if is_annotated else None
     return LaunchContext(
-        name=name,
+        name=f"{op.type}Launch{number}",
+        variants=f"{op.type}Variants{number}",
         struct=host.structs[kernel.relative, kernel.signature.name],
         source_file=cpp_string(host.installed[kernel.relative]),
-        entry=entry_texts(op, kernel),
+        entry=entry_texts(op, kernel, new_name),
         is_named_by_expression=kernel.expression is not None,
         is_cube=kernel.core is CoreType.AIC,
-        prologue=tuple(prologue(op, kernel, host.installed[kernel.relative])),
+        prologue=tuple(prologue(op, kernel, host.installed[kernel.relative], new_name)),
         blocks=BlockStatements.of(op, kernel),
         fill=ArgStatements.of(op, kernel, host.by_value),
     )
 
 
 def _op(op: Op, body: BodyContext) -> OpContext:
-    is_updater = op.refresh is Refresh.UPDATER
     return OpContext(
         type=op.type,
         literal=cpp_string(op.type),
         impl=body.impl,
         rules=body.rules,
-        base="RefreshedOp" if is_updater else "CustomOp",
-        is_updater=is_updater,
+        capabilities=_capabilities(op),
+        refresh=cpp_string(op.refresh.value),
         body=body,
     )
+
+
+def _capabilities(op: Op) -> tuple[str, ...]:
+    # An op whose launches GE knows beforehand is never executed: it isn't for graphs of unknown shapes.
+    found = ["ShapeInference", "AnnotatedLaunch" if op.refresh is Refresh.ANNOTATED else "Execution"]
+    if op.refresh is Refresh.UPDATER:
+        found.append("AddressRefresh")
+    if op.compile is Compile.GRAPH:
+        found.append("GraphCompilation")
+    if op.is_portable:
+        found.append("Portability")
+    return tuple(found)
 
 
 def _summary(op: Op) -> Iterable[str]:
@@ -402,13 +446,27 @@ def _installed_names(package: Package) -> dict[str, str]:
     }
 
 
+# The class of an op has these: a struct of such a name would be hidden there.
+_NAMES_IN_OPS = ("Args", "FillArgs")
+
+
+def _compile_times(package: Package) -> dict[str, set[Compile]]:
+    """When each kernel file is compiled, which may be more than once."""
+    times: dict[str, set[Compile]] = {}
+    for op in package.ops:
+        for kernel in op.kernels:
+            times.setdefault(kernel.relative, set()).add(op.compile)
+    return times
+
+
 def _struct_names(package: Package) -> dict[tuple[str, str], str]:
     names: dict[tuple[str, str], str] = {}
     for kernel in (kernel for op in package.ops for kernel in op.kernels):
         key = (kernel.relative, kernel.signature.name)
         if key not in names:
             name = "".join(word[:1].upper() + word[1:] for word in re.split(r"_|::", kernel.signature.name)) + "Args"
-            taken = set(names.values())
+            name = name if name[0].isalpha() else f"Kernel{name}"
+            taken = {*_NAMES_IN_OPS, *names.values()}
             names[key] = name if name not in taken else next(f"{name}{n}" for n in range(2, len(taken) + 3) if f"{name}{n}" not in taken)
     return names
 
@@ -477,15 +535,25 @@ def _benchmark(package: Package) -> BenchmarkContext | None:
     )
 
 
+_CAPABILITY_HELPERS = {
+    "Execution": "execute",
+    "AddressRefresh": "update_host_args",
+    "AnnotatedLaunch": "annotated",
+    "GraphCompilation": "graph_compile",
+    "Portability": "portable",
+}
+
+
 def _helpers(bodies: Sequence[BodyContext], ops: Sequence[OpContext]) -> frozenset[str]:
     used: set[str] = set()
     for body in bodies:
-        used |= body.workspaces.helpers | body.kinds.helpers
+        used |= body.workspaces.helpers | body.kernel_shapes.helpers | body.kinds.helpers
         for launch in body.launches:
             used |= launch.blocks.helpers | launch.fill.helpers
         used |= {
             helper
             for helper, is_used in (
+                ("numbered_entries", body.is_annotated and len(body.rows) > 1),
                 ("kernel_types", len(body.rows) > 1),
                 ("name_expressions", any(launch.is_named_by_expression for launch in body.launches)),
                 ("cube_kernels", any(launch.is_cube for launch in body.launches)),
@@ -502,6 +570,25 @@ def _helpers(bodies: Sequence[BodyContext], ops: Sequence[OpContext]) -> frozens
             used |= {"ruled_shape", *input_rule.helpers}
         for output_rule in body.output_rules:
             used |= output_rule.helpers
-    if any(op.is_updater for op in ops):
-        used.add("update_host_args")
+    used.update(_compile_helpers(bodies))
+    for op in ops:
+        used |= {_CAPABILITY_HELPERS[name] for name in op.capabilities if name in _CAPABILITY_HELPERS}
+    if used & {"portable", "prebuilt_kernels"}:
+        used.add("saved_kernels")
     return frozenset(used)
+
+
+def _compile_helpers(bodies: Sequence[BodyContext]) -> Iterable[str]:
+    times = {body.compile for body in bodies}
+    # Those with several rows of dtypes.
+    rich = {body.compile for body in bodies if len(body.rows) > 1}
+    found = {
+        "load_kernels": Compile.LOAD.value in times,
+        "prebuilt_kernels": Compile.PREBUILT.value in times,
+        "kernel_store": times != {Compile.LOAD.value},
+        "kernel_compiler": times - {Compile.LOAD.value} and times - {Compile.PREBUILT.value},
+        "mixed_compile": len(times) > 1,
+        "prebuilt_kernel_types": Compile.PREBUILT.value in rich,
+        "source_kernel_types": rich - {Compile.PREBUILT.value},
+    }
+    return {helper for helper, is_used in found.items() if is_used}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -99,24 +100,50 @@ def dtype_rows(op: Op) -> Iterable[RowContext]:
         yield RowContext(inputs=tuple(enums[port.name] for port in op.inputs), outputs=tuple(enums[port.name] for port in op.outputs))
 
 
-def prologue(op: Op, kernel: Kernel, installed: str) -> Iterable[str]:
-    """The lines before the kernel's source, as literals: all of them if there is one combination, else what follows the dtypes."""
+def prologue(op: Op, kernel: Kernel, installed: str, new_name: str | None) -> Iterable[str]:
+    """The lines before the kernel's source, as C++: all of them if there is one combination, else what follows the dtypes.
+
+    With `new_name` the entry's function is called so, and by the number of the combination where there are several.
+    """
     combos = _distinct_combos(op)
     fixed = [port.name for port in op.ports if not op.mixed_input(port)]
     types = {name: combos[0].ports[name].kernel_type for name in fixed} if len(combos) == 1 else {}
     dtypes = [f"#define DTYPE_{name.upper()} {kernel_type}\n" for name, kernel_type in types.items() if kernel_type is not None]
     defines = [f"#define {name} {value}\n" for name, value in kernel.defines.items()]
-    yield from (cpp_string(text) for text in (*dtypes, *defines, f"#line 1 {cpp_string(installed)}\n"))
+    yield from (cpp_string(text) for text in dtypes)
+    if new_name is not None:
+        rename = f"#define {_function_of(kernel)} {new_name}"
+        yield cpp_string(f"{rename}\n") if len(combos) == 1 else f'{cpp_string(f"{rename}_")} + std::to_string(row) + "\\n"'
+    yield from (cpp_string(text) for text in (*defines, f"#line 1 {cpp_string(installed)}\n"))
 
 
-def entry_texts(op: Op, kernel: Kernel) -> tuple[str, ...]:
-    """C++ for the kernel's entry: a literal, or of several rows literals and between them the types of a row."""
+def entry_texts(op: Op, kernel: Kernel, new_name: str | None) -> tuple[str, ...]:
+    """C++ for the kernel's entry: a literal, or of several rows literals and between them the types of a row. `new_name` as above."""
     combos = _distinct_combos(op)
     parts = kernel.entry_parts
     if len(combos) == 1:
         types = [combos[0].dtype_of(part).kernel_type or "" if index % 2 else part for index, part in enumerate(parts)]
-        return (cpp_string("".join(types)),)
-    return tuple(f"KernelTypeOf({_in_row(part, op)})" if index % 2 else cpp_string(part) for index, part in enumerate(parts))
+        text = "".join(types)
+        return (cpp_string(text if new_name is None else new_name.join(_split_at(_function_of(kernel), text))),)
+    return tuple(
+        f"KernelTypeOf({_in_row(part, op)})" if index % 2 else _with_number(part, kernel, new_name) for index, part in enumerate(parts)
+    )
+
+
+def _with_number(text: str, kernel: Kernel, new_name: str | None) -> str:
+    """C++ of a text, where the entry's function has its new name and after it the number of the row."""
+    *befores, last = [text] if new_name is None else _split_at(_function_of(kernel), text)
+    numbered = [f"{cpp_string(f'{before}{new_name}_')} + std::to_string(row)" for before in befores]
+    return " + ".join([*numbered, *([cpp_string(last)] if last or not befores else [])])
+
+
+def _function_of(kernel: Kernel) -> str:
+    """The entry's name without the namespaces that it is in."""
+    return kernel.signature.name.rpartition("::")[2]
+
+
+def _split_at(name: str, text: str) -> list[str]:
+    return re.split(rf"\b{re.escape(name)}\b", text)
 
 
 def _in_row(name: str, op: Op) -> str:

@@ -23,7 +23,9 @@ from opkit.spec import (
     Output,
     PortAddress,
     ScalarType,
+    ShapeBuffer,
     Tiling,
+    UpperBound,
     UserTiling,
     Workspace,
 )
@@ -31,7 +33,7 @@ from opkit.spec import (
 if TYPE_CHECKING:
     from opkit.codegen.host_structs import HostStructs
 
-__all__ = ["ArgStatements", "BlockStatements", "DimReading", "WorkspaceStatements"]
+__all__ = ["ArgStatements", "BlockStatements", "DimReading", "KernelShapeStatements", "WorkspaceStatements"]
 
 _OPERATORS = {BinaryOp.ADD: ("+", "add"), BinaryOp.SUB: ("-", "sub"), BinaryOp.MUL: ("*", "mul")}
 _FUNCTIONS = {
@@ -76,6 +78,8 @@ class ArgStatements:
     """The body of FillArgs."""
 
     statements: tuple[str, ...]
+    slots: tuple[str, ...]
+    """What each argument is, as C++ for an op whose arguments GE fills."""
     lists: tuple[ListMember, ...]
     """What isn't filled here: the members that are addresses of lists, whose blocks exist before."""
     user_headers: tuple[str, ...]
@@ -94,6 +98,7 @@ class ArgStatements:
         declarations = tuple(reading.declarations())
         return cls(
             statements=(*declarations, *statements),
+            slots=tuple(_slot(arg, op) for arg in kernel.args),
             lists=lists,
             user_headers=tuple(arg.value.relative for arg in kernel.args if isinstance(arg.value, UserTiling)),
             reads_context=reading.reads_context,
@@ -128,6 +133,46 @@ class WorkspaceStatements:
         return cls(statements=(*reading.declarations(), *calls), helpers=frozenset(reading.helpers))
 
 
+@attrs.frozen(kw_only=True)
+class KernelShapeStatements:
+    """What an op says of outputs of which only the kernel knows the shape: the indices of the `outputs`, the body of AddBounds, that of
+    PassBuffers.
+    """
+
+    outputs: tuple[int, ...]
+    bounds: tuple[str, ...]
+    buffers: tuple[str, ...]
+    reads_context: bool
+    helpers: frozenset[str]
+
+    @classmethod
+    def of(cls, op: Op, *, has_tuple: bool) -> KernelShapeStatements:
+        """`has_tuple` says that there is a struct of arguments for each kernel, not one."""
+        reading = _Reading(op)
+        calls: list[str] = []
+        buffers: list[str] = []
+        for index, output in enumerate(op.kernel_shaped):
+            assert isinstance(output.shape, UpperBound)  # noqa: S101 - that is what it is to be there
+            most = dict(output.shape.bounds)
+            for dim in output.shape.open_dims:
+                bound = most[dim.name]
+                words = ["node", cpp_string(dim.name), cpp_string(str(bound)), str(bound.read(reading)), f"shapes[{index}]"]
+                calls += [*call_lines("if (!AddBound(", words, ")) {"), "  return false;", "}"]
+            buffers += [
+                f"{f'std::get<{number}>(args)' if has_tuple else 'args'}.{arg.param.name} = shapes[{index}].buffer;"
+                for number, kernel in enumerate(op.kernels)
+                for arg in kernel.args
+                if arg.value == ShapeBuffer(output.name)
+            ]
+        return cls(
+            outputs=tuple(op.outputs.index(output) for output in op.kernel_shaped),
+            bounds=(*reading.declarations(), *calls),
+            buffers=tuple(buffers),
+            reads_context=reading.reads_context,
+            helpers=frozenset({*reading.helpers, *(("kernel_shapes",) if calls else ())}),
+        )
+
+
 def _allocated(local: str, target: str, arg: LaunchArg, workspace: Workspace, reading: _Reading) -> Iterable[str]:
     what = cpp_string(f"{arg.param.name} = {workspace}")
     yield f"const Size {local}_bytes = {workspace.size.read(reading)};"
@@ -142,10 +187,22 @@ def _list_member(arg: LaunchArg, value: AddressList, op: Op) -> ListMember:
     return ListMember(member=arg.param.name, is_input=isinstance(port, Input), index=side.index(port))
 
 
+def _slot(arg: LaunchArg, op: Op) -> str:
+    match arg.value:
+        case PortAddress(name):
+            port = op.port(name)
+            side: Sequence[Input | Output] = op.inputs if isinstance(port, Input) else op.outputs
+            return f"{'Input' if isinstance(port, Input) else 'Output'}Slot({side.index(port)})"
+        case Workspace():
+            return "WorkspaceSlot()"
+        case _:
+            return f"ValueSlot({arg.param.bytes})"
+
+
 def _argument(arg: LaunchArg, reading: _Reading, hosts: HostStructs) -> Iterable[str]:
     name = arg.param.name
     match arg.value:
-        case AddressList() | Workspace():
+        case AddressList() | Workspace() | ShapeBuffer():
             return
         case PortAddress(port):
             yield f"args.{name} = {reading.address(port)};"
@@ -233,6 +290,10 @@ class _Reading:
     def dim(self, port: str, axis: int) -> _Text:
         self.helpers.add("dim_of")
         return _Text(f"DimOf({self._shape(port)}, {axis})")
+
+    def rank(self, port: str) -> _Text:
+        self.helpers.add("rank_of")
+        return _Text(f"RankOf({self._shape(port)})")
 
     def count(self, port: str) -> _Text:
         found = self._op.port(port)
@@ -329,4 +390,8 @@ class DimReading(_Reading):
     """The C++ reading of a dim that is computed in InferShapes, where the attrs have been read already."""
 
     def attr(self, name: str) -> _Text:
-        return _Text(f"Size(*{name}_attr)")
+        return _Text(f"Size(*attr_{name})")
+
+    def rank(self, port: str) -> _Text:
+        self.helpers.add("rank_of")
+        return _Text(f"RankOf(shape_{port})")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import attrs
 
 from opkit.codegen.expressions import DimReading
 from opkit.codegen.literals import cpp_string
-from opkit.spec import Broadcast, ComputedDim, DimGroup, FixedDim, Input, NamedDim, Op, Output, ShapePattern, UserShape
+from opkit.spec import Broadcast, ComputedDim, DimGroup, FixedDim, Input, NamedDim, Op, Output, ShapePattern, UpperBound, UserShape
 
 __all__ = ["InputRule", "OutputRule", "ShapeRules", "UserRule"]
 
@@ -58,6 +58,8 @@ class ShapeRules:
 
     parameters: str
     reads_attrs: bool
+    ranked: tuple[tuple[str, int], ...]
+    """The inputs whose ranks dims are computed from: a C++ name of the shape, and the index."""
     bindings: tuple[str, ...]
     inputs: tuple[InputRule, ...]
     outputs: tuple[OutputRule, ...]
@@ -70,7 +72,8 @@ class ShapeRules:
         names = dict.fromkeys(name for port in op.inputs if port.shape is not None for name in port.shape.names)
         attrs_read = list(_attrs_read(op))
         reads_node = inputs or attrs_read or any(rule.reads_node for rule in outputs)
-        reads_inputs = inputs or any(rule.broadcast for rule in outputs)
+        ranked = _ranked(op)
+        reads_inputs = inputs or ranked or any(rule.broadcast for rule in outputs)
         parameters = (
             "const Node &node" if reads_node else "const Node &",
             "InputShapes inputs" if reads_inputs else "InputShapes",
@@ -79,6 +82,7 @@ class ShapeRules:
         return cls(
             parameters=", ".join(parameters),
             reads_attrs=bool(attrs_read),
+            ranked=ranked,
             bindings=(*map(_binding, names), *attrs_read),
             inputs=inputs,
             outputs=outputs,
@@ -86,13 +90,28 @@ class ShapeRules:
         )
 
 
+def _patterns(op: Op) -> Iterable[ShapePattern]:
+    for port in op.outputs:
+        match port.shape:
+            case ShapePattern() as pattern:
+                yield pattern
+            case UpperBound(pattern=pattern):
+                yield pattern
+
+
 def _attrs_read(op: Op) -> Iterable[str]:
     """The statements that read the attrs that dims are computed from."""
-    for name in dict.fromkeys(name for port in op.outputs if isinstance(port.shape, ShapePattern) for name in port.shape.attrs):
-        yield f"const int64_t *const {name}_attr = DimAttr(node, attrs, {op.attr_index(name)}, {cpp_string(name)});"
-        yield f"if ({name}_attr == nullptr) {{"
+    for name in dict.fromkeys(name for pattern in _patterns(op) for name in pattern.attrs):
+        yield f"const int64_t *const attr_{name} = DimAttr(node, attrs, {op.attr_index(name)}, {cpp_string(name)});"
+        yield f"if (attr_{name} == nullptr) {{"
         yield "  return false;"
         yield "}"
+
+
+def _ranked(op: Op) -> tuple[tuple[str, int], ...]:
+    names = [each.name for each in op.inputs]
+    read = dict.fromkeys(name for pattern in _patterns(op) for name in pattern.ranked)
+    return tuple((f"shape_{name}", names.index(name)) for name in read)
 
 
 def _user_rules(index: int, port: Output) -> Iterable[UserRule]:
@@ -156,16 +175,9 @@ def _input_rules(index: int, port: Input) -> Iterable[InputRule]:
 def _output_rules(index: int, port: Output, op: Op) -> Iterable[OutputRule]:
     match port.shape:
         case ShapePattern() as pattern:
-            statements, helpers = _built(f"outputs[{index}]", port.name, pattern, op)
-            yield OutputRule(
-                text=f"{port.name}: [{pattern.text}]",
-                index=index,
-                port=cpp_string(port.name),
-                statements=tuple(statements),
-                # A failed computation is logged.
-                reads_node=any(isinstance(item, ComputedDim) for item in pattern.items),
-                helpers=frozenset(helpers),
-            )
+            yield _pattern_rule(index, port, pattern, f"{port.name}: [{pattern.text}]", op)
+        case UpperBound(pattern=pattern):
+            yield _pattern_rule(index, port, pattern, f"{port.name}: {port.shape.text}", op)
         case Broadcast(ports):
             names = [each.name for each in op.inputs]
             yield OutputRule(
@@ -179,11 +191,29 @@ def _output_rules(index: int, port: Output, op: Op) -> Iterable[OutputRule]:
             )
 
 
-def _built(target: str, port: str, pattern: ShapePattern, op: Op) -> tuple[list[str], set[str]]:
+def _pattern_rule(index: int, port: Output, pattern: ShapePattern, text: str, op: Op) -> OutputRule:
+    open_dims = port.shape.open_dims if isinstance(port.shape, UpperBound) else ()
+    statements, helpers = _built(f"outputs[{index}]", port.name, pattern, open_dims, op)
+    return OutputRule(
+        text=text,
+        index=index,
+        port=cpp_string(port.name),
+        statements=tuple(statements),
+        # A failed computation is logged.
+        reads_node=any(isinstance(item, ComputedDim) for item in pattern.items),
+        helpers=frozenset(helpers),
+    )
+
+
+def _built(target: str, port: str, pattern: ShapePattern, open_dims: Collection[NamedDim], op: Op) -> tuple[list[str], set[str]]:
     items = pattern.items
     groups = [_local(item) for item in dict.fromkeys(pattern.groups)]
     reading = DimReading(op)
-    appended = [statement for item in items for statement in _appended(target, port, item, reading)]
+    appended = [
+        statement
+        for item in items
+        for statement in ([f"{target}.AppendDim(kUnknownDim);"] if item in open_dims else _appended(target, port, item, reading))
+    ]
     if len(items) == 1 and groups:
         return [f"{target} = {groups[0]};"], set()
     helpers = set(reading.helpers)
@@ -206,8 +236,10 @@ def _appended(target: str, port: str, item: NamedDim | FixedDim | DimGroup | Com
             yield f"{target}.AppendDim({item.size});"
         case ComputedDim():
             call = f"AppendSize(node, {cpp_string(port)}, {cpp_string(str(item))}, {item.expr.read(reading)}, {target})"
-            if item.dims:
-                yield f"if ({' || '.join(f'{_local(name)} == kUnknownDim' for name in item.dims)}) {{"
+            open_dims = [f"{_local(name)} == kUnknownDim" for name in item.dims]
+            open_dims += [f"HasUnknownRank(shape_{name})" for name in item.ranked]
+            if open_dims:
+                yield f"if ({' || '.join(open_dims)}) {{"
                 yield f"  {target}.AppendDim(kUnknownDim);"
                 yield f"}} else if (!{call}) {{"
             else:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from opkit.run.case import AttrValue, Case, CaseWriter
     from opkit.run.doctor import Status, examine
     from opkit.run.environment import CHANGED, HOME, LIBRARIES, activate
-    from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of, shape_shown
-    from opkit.run.machine import Host, Machine, machine_of
+    from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of, shape_shown, why_not_run
+    from opkit.run.kernel_errors import compile_error_of, dtypes_shown
+    from opkit.run.machine import Host, Machine, machine_of, soc_of
     from opkit.run.report import BenchReport, check_json, check_lines
     from opkit.run.session import Check, Listener, SessionCase, SessionRequest, is_told, run_session
     from opkit.run.shell import lines_for
@@ -25,8 +26,9 @@ _MODULES = {
     "case": ("AttrValue", "Case", "CaseWriter"),
     "doctor": ("Status", "examine"),
     "environment": ("CHANGED", "HOME", "LIBRARIES", "activate"),
-    "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of", "shape_shown"),
-    "machine": ("Host", "Machine", "machine_of"),
+    "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of", "shape_shown", "why_not_run"),
+    "kernel_errors": ("compile_error_of", "dtypes_shown"),
+    "machine": ("Host", "Machine", "machine_of", "soc_of"),
     "report": ("BenchReport", "check_json", "check_lines"),
     "session": ("Check", "Listener", "SessionCase", "SessionRequest", "is_told", "run_session"),
     "shell": ("lines_for",),
@@ -54,6 +56,8 @@ __all__ = [
     "build_case",
     "check_json",
     "check_lines",
+    "compile_error_of",
+    "dtypes_shown",
     "examine",
     "is_told",
     "lines_for",
@@ -65,6 +69,8 @@ __all__ = [
     "render_table",
     "run_session",
     "shape_shown",
+    "soc_of",
+    "why_not_run",
 ]
 
 

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from opkit.build import scratch_folder
-from opkit.errors import UsageError
+from opkit.errors import CompileError, UsageError
 from opkit.files import guard_writing
 from opkit.run.breakdown import attribute
 from opkit.run.case import CaseWriter
 from opkit.run.environment import activate
-from opkit.run.expectation import build_case, make_inputs, reference_of, require_memory
+from opkit.run.expectation import build_case, make_inputs, reference_of, require_memory, why_not_run
+from opkit.run.kernel_errors import compile_error_of
 from opkit.run.machine import machine_of
 from opkit.run.records import RecordError, read_records
 from opkit.run.report import BenchReport
 from opkit.run.session import Listener, SessionReport, SessionRequest, run_session
 from opkit.run.statistics import speedup_of
+from opkit.spec.problems import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,13 +68,18 @@ class Plan:
 
 
 def plan_of(package: Package, request: BenchRequest) -> Plan:
-    """Raises UsageError for a spec without a benchmark, for shapes or dtypes that its op can't have and for shapes with which it launches
-    nothing, MachineError for tensors that this computer can't hold.
+    """Raises UsageError for a spec without a benchmark, for an op that needs a dynamic graph, for shapes or dtypes that its op can't
+    have and for shapes with which it launches nothing, MachineError for tensors that this computer can't hold.
     """
     benchmark = package.benchmark
     if benchmark is None:
         msg = f"the spec of {package.name} has no benchmark"
         raise UsageError(msg, where=str(package.where), help="add benchmark=Benchmark(op, baseline=…, shapes={…}) to the Package")
+    for op in (benchmark.op,) if benchmark.baseline is None else (benchmark.op, benchmark.baseline):
+        reason = why_not_run(op)
+        if reason is not None:
+            msg = f"{op.type} can't be measured here"
+            raise UsageError(msg, where=str(op.where), because=reason)
     shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark, request.dtypes)
     require_memory(benchmark.op, shapes, combo.ports, benchmark.attrs)
     return Plan(
@@ -107,7 +114,10 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
         else:
             with guard_writing(work):
                 wanted = attrs.evolve(wanted, cases=_write_cases(plan, work))
-        session = run_session(wanted, environment, listener)
+        try:
+            session = run_session(wanted, environment, listener)
+        except CompileError as error:
+            raise compile_error_of(error, plan.benchmark.op, [plan.combo], package.root) from error
         op, *others = session.cases
         # A wrong result isn't timed.
         baseline = others[0] if others and op.samples_us and others[0].samples_us else None
@@ -139,7 +149,10 @@ def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict
     unknown = [name for name in chosen if name not in original]
     if unknown:
         msg = f"{benchmark.op.type} has no input {unknown[0]}"
-        raise UsageError(msg, because=f"its inputs are {', '.join(original)}")
+        because = f"its inputs are {', '.join(original)}"
+        if any(output.name == unknown[0] for output in benchmark.op.outputs):
+            because += "; the shape of an output follows from theirs"
+        raise UsageError(msg, where=str(benchmark.op.where), because=because, help=did_you_mean(unknown[0], original))
     inputs = {port.name: port for port in benchmark.op.inputs}
     followed = {shape: chosen[name] for name in chosen for shape in inputs[name].shapes_in(original[name])}
     shapes: dict[str, GivenShape] = {}
@@ -160,7 +173,11 @@ def _combo(benchmark: Benchmark, chosen: Mapping[str, str]) -> DTypeCombo:
 
     op = benchmark.op
     combos = op.dtype_combos(benchmark.attrs)
-    columns = [", ".join(f"{name}={dtype.name}" for name, dtype in (combo.symbols or combo.ports).items()) for combo in combos]
+    own = [port.name for port in op.ports if port.symbol is None]
+    columns = [
+        ", ".join(f"{name}={dtype.name}" for name, dtype in {**combo.symbols, **{name: combo.ports[name] for name in own}}.items())
+        for combo in combos
+    ]
     allowed = f"the spec allows {'; '.join(columns)}"
     wanted = {}
     for name, spelling in chosen.items():
@@ -175,8 +192,9 @@ def _combo(benchmark: Benchmark, chosen: Mapping[str, str]) -> DTypeCombo:
         wanted[name] = dtype
     for name in wanted:
         if not any(name in combo.symbols or name in combo.ports for combo in combos):
+            known = [*combos[0].symbols, *combos[0].ports]
             msg = f"{op.type} has no dtype symbol or port {name}"
-            raise UsageError(msg, because=f"it has {', '.join([*combos[0].symbols, *combos[0].ports])}")
+            raise UsageError(msg, where=str(op.where), because=f"it has {', '.join(known)}", help=did_you_mean(name, known))
     for combo in combos:
         if all({**combo.ports, **combo.symbols}[name] == dtype for name, dtype in wanted.items()):
             return combo

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GivenArray: TypeAlias = "Array | tuple[Array, ...] | None"
 """What an input is given: a tuple of arrays if it is dynamic, None if it is absent."""
 
-__all__ = ["ExpectationError", "GivenArray", "build_case", "make_inputs", "reference_of", "require_memory", "shape_shown"]
+__all__ = ["ExpectationError", "GivenArray", "build_case", "make_inputs", "reference_of", "require_memory", "shape_shown", "why_not_run"]
 
 # The seed of every golden test and benchmark: a result that was wrong once is wrong again.
 _SEED = 20240229
@@ -56,6 +56,14 @@ def require_memory(
         msg = f"the tensors of {op.type} don't fit into this computer's memory"
         because = f"{given} come to {tensors:,} bytes with the outputs, twice for two memory sets; there are {available:,} bytes"
         raise MachineError(msg, because=because, help="give smaller shapes")
+
+
+def why_not_run(op: Op) -> str | None:
+    """Why a session program can't run an op, whatever it is given, or None."""
+    names = [output.name for output in op.kernel_shaped]
+    if not names:
+        return None
+    return f"only the kernel knows the shape of {', '.join(names)}: that needs GE's dynamic executor, and the simulator has none"
 
 
 def make_inputs(

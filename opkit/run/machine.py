@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
+
+from opkit import process
+from opkit.run.environment import activate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from opkit.toolkit import Toolkit
 
-__all__ = ["Host", "Machine", "host_memory", "machine_of", "simulator_threads"]
+__all__ = ["Host", "Machine", "host_memory", "machine_of", "simulator_threads", "soc_of"]
 
 _MOST_THREADS = 256  # the simulator's own limit
 
@@ -52,6 +56,21 @@ def machine_of(host: Host, *, device: int | None) -> Machine:
     if not toolkit.is_simulator:
         return Machine(kind="device", name=f"Ascend device {device or 0}, CANN {toolkit.version}, {toolkit.arch}", threads=None)
     return Machine(kind="simulator", name=f"host simulator, {toolkit.arch}", threads=simulator_threads(host.environ))
+
+
+# Through a child: a runtime that is loaded stays loaded, with the variables that it found.
+_ASKS_FOR_SOC = """\
+import ctypes
+soc = ctypes.CDLL("libascendcl.so").aclrtGetSocName
+soc.restype = ctypes.c_char_p
+print((soc() or b"").decode())
+"""
+
+
+def soc_of(host: Host) -> str | None:
+    """What the toolkit's runtime calls the SoC; None if it can't be asked here, or knows none."""
+    asked = process.run([sys.executable, "-c", _ASKS_FOR_SOC], env=activate(host.toolkit, [], host.environ), timeout=30)
+    return asked.stdout.strip() or None if asked.ok else None
 
 
 def host_memory() -> int:

@@ -20,8 +20,10 @@ from opkit.spec.expressions import (
     Number,
     Numel,
     PortAddress,
+    Rank,
     Reading,
     Scope,
+    ShapeBuffer,
     Tiling,
     TilingMember,
     UserTiling,
@@ -37,6 +39,7 @@ from opkit.spec.model import (
     AttrDefault,
     AttrType,
     Benchmark,
+    Compile,
     CoreType,
     DTypeCombo,
     GivenShape,
@@ -48,9 +51,10 @@ from opkit.spec.model import (
     Package,
     Refresh,
 )
-from opkit.spec.naming import stem_of
+from opkit.spec.naming import Naming, stem_of
 from opkit.spec.scalars import ScalarType
-from opkit.spec.shapes import Broadcast, ComputedDim, DimGroup, FixedDim, NamedDim, ShapePattern, ShapeRule, UserShape
+from opkit.spec.shapes import Broadcast, ComputedDim, DimGroup, FixedDim, NamedDim, ShapePattern, ShapeRule, UpperBound, UserShape
+from opkit.spec.user_functions import with_included
 
 __all__ = [
     "DTYPES",
@@ -64,6 +68,7 @@ __all__ = [
     "Binary",
     "BinaryOp",
     "Broadcast",
+    "Compile",
     "ComputedDim",
     "CoreType",
     "Cores",
@@ -84,25 +89,30 @@ __all__ = [
     "LaunchArg",
     "Location",
     "NamedDim",
+    "Naming",
     "Number",
     "Numel",
     "Op",
     "Output",
     "Package",
     "PortAddress",
+    "Rank",
     "Reading",
     "Refresh",
     "ScalarType",
     "Scope",
+    "ShapeBuffer",
     "ShapePattern",
     "ShapeRule",
     "StructField",
     "Tiling",
     "TilingMember",
+    "UpperBound",
     "UserShape",
     "UserTiling",
     "Workspace",
     "find_dtype",
     "load_package",
     "stem_of",
+    "with_included",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ATTR_TYPES = tuple(kind.value for kind in AttrType)
-_BY_PYTHON_TYPE: dict[object, AttrType] = {
+PYTHON_TYPES: dict[object, AttrType] = {
     int: AttrType.INT,
     float: AttrType.FLOAT,
     bool: AttrType.BOOL,
@@ -24,7 +24,7 @@ _BY_PYTHON_TYPE: dict[object, AttrType] = {
     bytes: AttrType.BYTES,
 }
 _LIST_OF: dict[AttrType | None, AttrType] = {kind.element: kind for kind in AttrType if kind.element is not None}
-_BY_WORD = {
+ATTR_WORDS = {
     **{kind.value: kind for kind in AttrType},
     **{kind.ge_name: kind for kind in AttrType},
     "string": AttrType.STR,
@@ -43,11 +43,11 @@ _NOT_DEFINED = {"NamedAttrs", "ListNamedAttrs"}
 def attr_type_of(word: object) -> AttrType | None:
     """The attr type of `float`, "float" or "Float", of `list[float]`, "list_float" or "ListFloat", or None."""
     if isinstance(word, str):
-        return _BY_WORD.get(word)
+        return ATTR_WORDS.get(word)
     if get_origin(word) is list:
         elements = get_args(word)
         return _LIST_OF.get(attr_type_of(elements[0])) if len(elements) == 1 else None
-    return _BY_PYTHON_TYPE.get(word) if isinstance(word, type) else None
+    return PYTHON_TYPES.get(word) if isinstance(word, type) else None
 
 
 def why_no_attr_type(word: object) -> tuple[str | None, str | None]:
@@ -57,7 +57,7 @@ def why_no_attr_type(word: object) -> tuple[str | None, str | None]:
     near = None
     if isinstance(word, str):
         turned = f"List{word.removesuffix('List')}"
-        near = f"did you mean {turned!r}?" if word.endswith("List") and turned in _BY_WORD else did_you_mean(word, ATTR_TYPES)
+        near = f"did you mean {turned!r}?" if word.endswith("List") and turned in ATTR_WORDS else did_you_mean(word, ATTR_TYPES)
     elif (likely := likely_dtype(word)) is not None and (plain := likely.name.lstrip("u").rstrip("0123456789")) in _PLAIN:
         near = f"write {plain}"
     return None, near or f"an attr is {', '.join(ATTR_TYPES)}"

@@ -33,8 +33,10 @@ class Declaration:
     """
 
     parameters: ClassVar[tuple[str, ...]]
-    """Every argument by name, the `positional` ones first."""
+    """Every argument by name, the `positional` ones first. What each means is in the docstring, which docs/reference/spec.md takes over."""
     positional: ClassVar[int]
+    omittable: ClassVar[frozenset[str]] = frozenset()
+    """What has no default and may be left out nevertheless."""
 
     def __init__(self, surplus: Sequence[object], unknown: Mapping[str, object], **arguments: object) -> None:
         self.call = self.made = calling(type(self).__name__, skip=(__file__,))
@@ -116,10 +118,19 @@ class Declaration:
 
 
 class Input(Declaration):
-    """An input port: its name, its dtype (a name, a list of names or a symbol of the op's `dtypes`) and the pattern of its shape.
+    """An input port.
 
-    `optional`: a graph may leave it out. `dynamic`: it is a list of tensors, as many as the attr `count_attr` says, if it is given; they
-    have one dtype unless `same_dtype` is False. `value_depend` says that a shape rule reads its values, "required" or "optional".
+    Args:
+        name: What the prototype, `args` and messages call it: a C++ name without a double underscore.
+        dtype: A dtype, a list of dtypes, or a symbol of the op's `dtypes`.
+        shape: A text of dims, to which every tensor keeps. Without one nothing is known of the shape.
+        optional: Whether a graph may leave it out.
+        dynamic: Whether it is a list of tensors.
+        count_attr: The int attr that says how many tensors a dynamic input has.
+        same_dtype: False if each tensor of a dynamic input may have another of its dtypes.
+        formats: GE's formats of the input, without `FORMAT_`. A tensor of another one is an error when the graph is loaded.
+        value_depend: Whether a shape rule of yours reads its values: `"required"`, `"optional"`, or `None` for not at all.
+
     """
 
     parameters = ("name", "dtype", "shape", "optional", "dynamic", "count_attr", "same_dtype", "formats", "value_depend")
@@ -155,14 +166,21 @@ class Input(Declaration):
 
 
 class Output(Declaration):
-    """An output port. Its shape uses names that inputs bind and int attrs, or is the broadcast of inputs, or what C++ of the user
-    infers; with the name of an input it is that input, changed in place.
+    """An output port. With the name of an input it is that input, changed in place.
 
-    `dynamic`: it is a list of tensors; `attr("n")` says how many.
+    Args:
+        name: As of an input.
+        dtype: As of an input, or `from_attr`.
+        shape: A text of dims, with names that inputs bind and int attrs, or a shape rule. It may be left out where the output is an input
+            changed in place.
+        dynamic: `True` for a list as long as the graph makes it; `attr("n")` for one of as many tensors as the int attr `n` says.
+        formats: GE's formats of the output, without `FORMAT_`. It gets the first one.
+
     """
 
     parameters = ("name", "dtype", "shape", "dynamic", "formats")
     positional = 2
+    omittable = frozenset({"shape"})
 
     def __init__(
         self,
@@ -178,13 +196,18 @@ class Output(Declaration):
 
 
 class Attr(Declaration):
-    """An attr: `type` is int, float, bool, str, bytes, a list of one of them, or a word such as "type" for a dtype.
+    """An attr.
 
-    Without a default it is required.
+    Args:
+        name: What the prototype, `args` and the reference call it: as the name of a port.
+        type: A Python type such as `int` or `list[float]`, or a word such as `"type"`.
+        default: A value of that type. Without one the attr is required.
+
     """
 
     parameters = ("name", "type", "default")
     positional = 2
+    omittable = frozenset({"default"})
 
     def __init__(
         self,
@@ -198,13 +221,22 @@ class Attr(Declaration):
 
 
 class Kernel(Declaration):
-    """An Ascend C kernel: its file beside ops.py, its entry, what the entry is called with and on how many blocks.
+    """An Ascend C kernel, and how it is launched.
 
-    `strides` says that the kernel strides over blocks, so that a launch may have fewer than `blocks`. `defines` are put before its source.
+    Args:
+        source: The path of its file below the project, with `/`.
+        entry: The function that a launch runs, with its namespace and the arguments of a template.
+        args: What the entry is called with, in the order of its parameters: ports, attrs, sizes and other kernel arguments.
+        blocks: How many blocks run: a size, a whole number or an attr.
+        strides: Whether the kernel strides over its blocks, so that a launch may have fewer of them.
+        defines: Macros by name, put before the source as `#define NAME value`: an integer of 64 bits, or a text of one line that closes its
+            comments and quotes.
+
     """
 
     parameters = ("source", "entry", "args", "blocks", "strides", "defines")
     positional = 1
+    omittable = frozenset({"defines"})
 
     def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
         self,
@@ -224,13 +256,25 @@ class Kernel(Declaration):
 
 
 class Op(Declaration):
-    """A custom operator. `reference` is called with the inputs by position and the attrs by keyword; it gives one array or a tuple.
+    """A custom operator.
 
-    The lists of `dtypes` and of ports pair column by column, or with `dtype_mode="product"` are crossed.
+    Args:
+        type: The op type of `REG_OP`, in UpperCamel.
+        inputs: The input ports, each an `Input`; `[]` if there are none.
+        outputs: The output ports, each an `Output`; `[]` if there are none.
+        attrs: The attrs, each an `Attr`.
+        signature: One list that stands for `inputs`, `outputs` and `attrs`, where the prototype mixes them.
+        dtypes: The dtypes of each dtype symbol: a dtype, a list of dtypes, or a dtype rule.
+        dtype_mode: Whether the lists of `dtypes` and of ports pair column by column, `"columns"`, or are crossed, `"product"`.
+        kernel: A `Kernel`, or a list of those that are launched one after the other.
+        refresh: How a loaded graph follows new addresses of inputs and outputs.
+        compile: When its kernels are compiled.
+        portable: Whether its kernels travel in an offline model.
+        reference: A function of NumPy arrays, called with the inputs by position and the attrs by keyword, that gives an array, or a tuple
+            with one for each output. Without it nothing is compared.
+        file_stem: What files of the op are called, where its type gives another name.
+        allow_builtin: Whether it is meant to take the place of the built-in op of its type. Without it such a type gets a warning.
 
-    `signature` stands for the lists `inputs`, `outputs` and `attrs`, where the prototype has them in an order that mixes them.
-
-    `file_stem` is what its files are called where its type gives another name. `allow_builtin`: it takes the place of GE's op of its type.
     """
 
     parameters = (
@@ -243,11 +287,14 @@ class Op(Declaration):
         "dtype_mode",
         "kernel",
         "refresh",
+        "compile",
+        "portable",
         "reference",
         "file_stem",
         "allow_builtin",
     )
     positional = 1
+    omittable = frozenset({"inputs", "outputs", "attrs", "signature", "dtypes"})
 
     def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
         self,
@@ -261,6 +308,8 @@ class Op(Declaration):
         dtype_mode: str = "columns",
         kernel: Kernel = _MISSING,
         refresh: str = "updater",
+        compile: str = "load",  # noqa: A002 - as above
+        portable: bool = False,
         reference: Callable[..., Any] | None = None,
         file_stem: str | None = None,
         allow_builtin: bool = False,
@@ -278,6 +327,8 @@ class Op(Declaration):
             dtype_mode=dtype_mode,
             kernel=kernel,
             refresh=refresh,
+            compile=compile,
+            portable=portable,
             reference=reference,
             file_stem=file_stem,
             allow_builtin=allow_builtin,
@@ -289,10 +340,20 @@ class Op(Declaration):
 
 
 class Benchmark(Declaration):
-    """What `opkit bench` measures: an op, what it is compared with, the shape of every input, the value of attrs without a default."""
+    """What `opkit bench` measures.
+
+    Args:
+        op: An op of the package.
+        baseline: Another one of the same inputs, which it is compared with.
+        shapes: The shape of each input: a list of shapes for a dynamic one, nothing for an absent one.
+        attrs: The value of each attr that has no default or shall have another one.
+        iters: How many executions a repeat times.
+
+    """
 
     parameters = ("op", "baseline", "shapes", "attrs", "iters")
     positional = 1
+    omittable = frozenset({"shapes", "attrs"})
 
     def __init__(
         self,
@@ -308,10 +369,20 @@ class Benchmark(Declaration):
 
 
 class Package(Declaration):
-    """What is built into one deliverable. `header` names the proto header; without it that is the package's name with `.h`."""
+    """What is built into one deliverable.
 
-    parameters = ("name", "ops", "header", "benchmark")
+    Args:
+        name: The name of the CMake project and of a Python module, in snake_case.
+        ops: The ops, each an `Op`.
+        header: The file name of the proto header. Without it that is `<name>.h`.
+        naming: The rule that makes the file stems of op types: `"msopgen"` or `"cann"`.
+        benchmark: What `opkit bench` measures, a `Benchmark`.
+
+    """
+
+    parameters = ("name", "ops", "header", "naming", "benchmark")
     positional = 1
+    omittable = frozenset({"header"})
 
     def __init__(
         self,
@@ -319,10 +390,11 @@ class Package(Declaration):
         *surplus: object,
         ops: Sequence[Op] = _MISSING,
         header: str = _MISSING,
+        naming: str = "msopgen",
         benchmark: Benchmark | None = None,
         **unknown: object,
     ) -> None:
-        super().__init__(surplus, unknown, name=name, ops=ops, header=header, benchmark=benchmark)
+        super().__init__(surplus, unknown, name=name, ops=ops, header=header, naming=naming, benchmark=benchmark)
 
 
 @attrs.frozen(eq=False)
@@ -396,6 +468,8 @@ class Phrase:
     word: str
     operands: tuple[object, ...]
     call: Call
+    members: Mapping[str, object] = attrs.field(factory=dict)
+    """What it was given by keyword."""
 
 
 def _phrase(word: str, *operands: object) -> Phrase:
@@ -403,28 +477,42 @@ def _phrase(word: str, *operands: object) -> Phrase:
 
 
 def Promote(*symbols: str) -> Phrase:  # noqa: N802 - the word of REG_OP
-    """A symbol of `dtypes`: the dtype that the dtypes of other symbols promote to."""
+    """A symbol of `dtypes`: what the dtypes of these symbols, as in `Promote("T1", "T2")`, promote to in GE. int32 and float32 give
+    float32, float16 and bfloat16 too. Crossed dtypes that have no promotion are no combination; a column without one is a mistake.
+    """
     return _phrase("Promote", *symbols)
 
 
 def from_attr(attr: str = _MISSING, dtypes: str | Sequence[str] = _MISSING, *surplus: object) -> Phrase:
-    """An output's dtype, itself or as a symbol of `dtypes`: the one that an attr names, which must be among `dtypes`."""
+    """An output's dtype, or a symbol of `dtypes`: the one that an attr says, of these, as in `from_attr("dst_type", ["float32", "int32"])`.
+    The attr is a `"type"`, or an `int` that holds GE's
+    number of a dtype.
+    """
     return _phrase("from_attr", attr, dtypes, *surplus)
 
 
 def per_soc(dtypes: Mapping[str, str | Sequence[str]] = _MISSING, *surplus: object) -> Phrase:
-    """A symbol of `dtypes` whose dtypes differ by the SoC that the op runs on: a name that the SoC's begins with, or "default"."""
+    """A symbol of `dtypes`: dtypes that differ by SoC, as in `per_soc({"Ascend310P": ["float16"], "default": ["float16", "bfloat16"]})`.
+    The prototype has all of them; when the op runs, the longest name counts that the SoC's begins with, else `"default"`. `opkit test`
+    runs the combinations that every SoC has.
+    """
     return _phrase("per_soc", dtypes, *surplus)
 
 
 def broadcast(*ports: str) -> Phrase:
-    """An output's shape: what the shapes of inputs are broadcast to, as in NumPy."""
+    """An output's shape: what the shapes of these inputs, as in `broadcast("x", "y")`, are broadcast to by NumPy's rules."""
     return _phrase("broadcast", *ports)
 
 
+def upper_bound(pattern: str = _MISSING, /, *surplus: object, **bounds: int | str | Size) -> Phrase:
+    """An output's shape: one of which only the kernel knows some dims, those given by keyword, each with the most that it can be."""
+    operands = tuple(operand for operand in (pattern, *surplus) if operand is not _MISSING)
+    return Phrase("upper_bound", operands, calling("upper_bound", skip=(__file__,)), bounds)
+
+
 def cpp(header: str = _MISSING, function: str = _MISSING, *surplus: object) -> Phrase:
-    """A function in a header of yours. As an output's shape it infers that, `bool (const gert::InferShapeContext &, gert::Shape &)`; in
-    `tiling` it fills the struct, `bool (const gert::EagerOpExecutionContext &, Struct &)`.
+    """An output's shape: what a function in a header of yours infers, such as `cpp("ge/user/infer.h", "InferPad")`. In `tiling` such a
+    function fills the struct.
     """
     return _phrase("cpp", header, function, *surplus)
 
@@ -434,22 +522,29 @@ def _size(word: str, *operands: object) -> Size:
 
 
 def numel(port: str = _MISSING, *surplus: object) -> Size:
-    """The number of elements of a port."""
+    """The number of elements of a port; of a dynamic one those of each of its tensors, which must have a shape in common. 0 for a port
+    without a tensor.
+    """
     return _size("numel", port, *surplus)
 
 
 def dim(port: str = _MISSING, axis: int = _MISSING, *surplus: object) -> Size:
-    """One dim of a port; a negative axis counts from the last."""
+    """One dim of a port, or of each tensor of a dynamic one, as `numel`; negative axes count from the last."""
     return _size("dim", port, axis, *surplus)
 
 
+def rank(port: str = _MISSING, *surplus: object) -> Size:
+    """The number of dims of a port."""
+    return _size("rank", port, *surplus)
+
+
 def attr(name: str = _MISSING, *surplus: object) -> Size:
-    """The value of an attr, where a bare string could also be a port."""
+    """The value of an attr: in a size that of an int attr."""
     return _size("attr", name, *surplus)
 
 
 def port(name: str = _MISSING, *surplus: object) -> Size:
-    """The address of a port, where a bare string could also be an attr."""
+    """A kernel argument: the address of a port."""
     return _size("port", name, *surplus)
 
 
@@ -459,12 +554,19 @@ def count(port: str = _MISSING, *surplus: object) -> Size:
 
 
 def address_list(port: str = _MISSING, *surplus: object) -> Size:
-    """A kernel argument: the address of a block in GM that holds the address of each tensor of a dynamic port, 8 bytes each."""
+    """A kernel argument: the address of a block in GM that holds the address of each tensor of a dynamic port."""
     return _size("address_list", port, *surplus)
 
 
+def shape_of(output: str = _MISSING, *surplus: object) -> Size:
+    """A kernel argument: the address where the kernel writes the shape of an output with an `upper_bound`, as uint64 [ndim, d0, d1, …]."""
+    return _size("shape_of", output, *surplus)
+
+
 def workspace(size: int | str | Size = _MISSING, *surplus: object) -> Size:
-    """A kernel argument: the address of device memory of `size` bytes for the kernel's own use, in which anything lies before a launch."""
+    """A kernel argument: the address of so many bytes of device memory for the kernel's own use, as in
+    `workspace(ceil_div(numel("x"), 1024) * 4)`. Anything may lie in it before a launch; no bytes have no address.
+    """
     return _size("workspace", size, *surplus)
 
 
@@ -475,38 +577,40 @@ def tiling(struct: str | Phrase = _MISSING, /, *surplus: object, **members: int 
 
 
 def cores(*surplus: object) -> Size:
-    """The number of cores of the device: of vector cores, for a kernel of type aic of cube cores."""
+    """The number of cores of the device, of the kind that the kernel runs on."""
     return _size("cores", *surplus)
 
 
 def ceil_div(dividend: int | str | Size = _MISSING, divisor: int | str | Size = _MISSING, *surplus: object) -> Size:
-    """A quotient rounded up."""
+    """The quotient, rounded up."""
     return _size("ceil_div", dividend, divisor, *surplus)
 
 
 def min_(*operands: int | str | Size) -> Size:
+    """The least of two or more."""
     return _size("min_", *operands)
 
 
 def max_(*operands: int | str | Size) -> Size:
+    """The greatest of two or more."""
     return _size("max_", *operands)
 
 
 def i32(value: int | str | Size = _MISSING, *surplus: object) -> Size:
-    """A kernel argument that must be an int32_t in the kernel's own signature."""
+    """A kernel argument: a size, and the kernel's parameter must be an `int32_t`."""
     return _size("i32", value, *surplus)
 
 
 def u32(value: int | str | Size = _MISSING, *surplus: object) -> Size:
-    """A kernel argument that must be a uint32_t in the kernel's own signature."""
+    """A kernel argument: a size, and the kernel's parameter must be a `uint32_t`."""
     return _size("u32", value, *surplus)
 
 
 def i64(value: int | str | Size = _MISSING, *surplus: object) -> Size:
-    """A kernel argument that must be an int64_t in the kernel's own signature."""
+    """A kernel argument: a size, and the kernel's parameter must be an `int64_t`."""
     return _size("i64", value, *surplus)
 
 
 def f32(value: str | Size = _MISSING, *surplus: object) -> Size:
-    """A kernel argument that must be a float in the kernel's own signature: a float attr."""
+    """A kernel argument: a float attr, and the kernel's parameter must be a `float`."""
     return _size("f32", value, *surplus)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from opkit.spec.expressions import AddressList, AttrValue, Expr, PortAddress, Tiling, UserTiling, Workspace
+from opkit.spec.expressions import AddressList, AttrValue, Expr, PortAddress, ShapeBuffer, Tiling, UserTiling, Workspace
 from opkit.spec.model import Attr, Input, Output
-from opkit.spec.shapes import Broadcast, ShapePattern, UserShape
+from opkit.spec.shapes import Broadcast, ShapePattern, UpperBound, UserShape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,7 @@ SCHEMA = 1
 _KINDS: dict[type[Expr], str] = {
     PortAddress: "port",
     AddressList: "address_list",
+    ShapeBuffer: "shape_of",
     Workspace: "workspace",
     Tiling: "tiling",
     UserTiling: "tiling",
@@ -37,9 +38,11 @@ def to_json(package: Package) -> dict[str, Any]:
         "schema": SCHEMA,
         "package": package.name,
         "header": package.header,
+        "naming": package.naming.value,
         "sources": [_relative(source, package.root) for source in package.sources],
         "ops": [_op(op, package.root) for op in package.ops],
         "benchmark": None if package.benchmark is None else _benchmark(package.benchmark),
+        "warnings": [warning.to_json() for warning in package.warnings],
     }
 
 
@@ -55,6 +58,8 @@ def _op(op: Op, root: Path) -> dict[str, Any]:
         "socs": {soc: [row for row, is_there in enumerate(rows) if is_there] for soc, rows in op.soc_rows.items()},
         "kernels": [_kernel(kernel, root) for kernel in op.kernels],
         "refresh": op.refresh.value,
+        "compile": op.compile.value,
+        "portable": op.is_portable,
         "reference": op.reference is not None,
     }
 
@@ -107,6 +112,8 @@ def _shape(rule: ShapeRule) -> dict[str, Any]:
             return {"rule": "pattern", "dims": rule.text}
         case Broadcast():
             return {"rule": "broadcast", "ports": list(rule.ports)}
+        case UpperBound():
+            return {"rule": "upper_bound", "dims": rule.pattern.text, "bounds": {name: str(bound) for name, bound in rule.bounds}}
         case UserShape():
             return {"rule": "cpp", "header": rule.relative, "function": rule.function}
 

@@ -113,7 +113,7 @@ _KNOWN = (
 )
 DTYPES = {dtype.name: dtype for dtype in _KNOWN}
 
-_ALIASES = {
+ALIASES = {
     "float": "float32",
     "fp32": "float32",
     "half": "float16",
@@ -136,7 +136,7 @@ _ALIASES = {
 
 def find_dtype(spelling: str) -> DType | None:
     """The dtype of a spelling that people use (`float32`, `float`, `fp32`, `DT_FLOAT`, `bf16` …), or None."""
-    return DTYPES.get(_ALIASES.get(spelling, spelling))
+    return DTYPES.get(ALIASES.get(spelling, spelling))
 
 
 def likely_dtype(word: object) -> DType | None:

@@ -56,6 +56,8 @@ class Reading(Protocol[T]):
     def dim(self, port: str, axis: int) -> T:
         """`axis` may be negative: it then counts from the last axis, as in NumPy."""
 
+    def rank(self, port: str) -> T: ...
+
     def count(self, port: str) -> T: ...
 
     def attr(self, name: str) -> T: ...
@@ -84,8 +86,8 @@ class Scope:
 
 
 class Expr:
-    """Base of the node classes `Number Numel Dim Count AttrValue DimName Cores Binary PortAddress AddressList
-    Workspace Tiling UserTiling`; there are no others.
+    """Base of the node classes `Number Numel Dim Rank Count AttrValue DimName Cores Binary PortAddress
+    AddressList ShapeBuffer Workspace Tiling UserTiling`; there are no others.
     """
 
     def read(self, reading: Reading[T]) -> T:
@@ -97,7 +99,7 @@ class Expr:
 
     def __str__(self) -> str:
         """The expression as it would be written in a spec."""
-        return self.read(_SpecText())[0]
+        return self.read(SpecText())[0]
 
 
 @attrs.frozen(str=False)
@@ -125,6 +127,16 @@ class Dim(Expr):
 
     def read(self, reading: Reading[T]) -> T:
         return reading.dim(self.port, self.axis)
+
+
+@attrs.frozen(str=False)
+class Rank(Expr):
+    """Number of dims of a port, of one of its tensors if it is dynamic; 0 for an absent input."""
+
+    port: str
+
+    def read(self, reading: Reading[T]) -> T:
+        return reading.rank(self.port)
 
 
 @attrs.frozen(str=False)
@@ -194,6 +206,18 @@ class AddressList(Expr):
 
     def __str__(self) -> str:
         return f'address_list("{self.port}")'
+
+
+@attrs.frozen(str=False)
+class ShapeBuffer(Expr):
+    """The device address where kernels write the shape of an output that has an upper bound: uint64 `[ndim, d0, d1, …]`. As
+    `PortAddress`, a whole argument only.
+    """
+
+    port: str
+
+    def __str__(self) -> str:
+        return f'shape_of("{self.port}")'
 
 
 @attrs.frozen(str=False)
@@ -299,6 +323,9 @@ class _Evaluation:
             raise self._no_value(because=f'dim("{port}", {axis}) is outside the shape {tuple(shape)}')
         return self._checked(shape[axis], f'dim("{port}", {axis})')
 
+    def rank(self, port: str) -> int:
+        return len(self._shape(port) or ())
+
     def count(self, port: str) -> int:
         return self.scope.counts[port]
 
@@ -361,7 +388,7 @@ def _written(op: BinaryOp, left: str, right: str) -> str:
     return f"{left} {op.value} {right}" if op in _STRENGTH else f"{op.value}({left}, {right})"
 
 
-class _SpecText:
+class SpecText:
     """Reads a tree back as the text of a spec, each part with its binding strength."""
 
     def number(self, value: int) -> tuple[str, int]:
@@ -372,6 +399,9 @@ class _SpecText:
 
     def dim(self, port: str, axis: int) -> tuple[str, int]:
         return (f'dim("{port}", {axis})', _ATOM)
+
+    def rank(self, port: str) -> tuple[str, int]:
+        return (f'rank("{port}")', _ATOM)
 
     def count(self, port: str) -> tuple[str, int]:
         return (f'count("{port}")', _ATOM)
@@ -392,3 +422,13 @@ class _SpecText:
         left_text = left[0] if left[1] >= strength else f"({left[0]})"
         right_text = right[0] if right[1] > strength else f"({right[0]})"
         return (_written(op, left_text, right_text), strength)
+
+
+class ShapeText(SpecText):
+    """Reads a tree back as what stands in the brackets of a shape."""
+
+    def attr(self, name: str) -> tuple[str, int]:
+        return (name, _ATOM)
+
+    def rank(self, port: str) -> tuple[str, int]:
+        return (f"rank({port})", _ATOM)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Declaration)
 
 
-def check_call(declared: Declaration, problems: Problems, *, optional: Collection[str] = (), told: Collection[str] = ()) -> None:
-    """Reports keywords that the declaration doesn't take, surplus positional arguments, and arguments left out that aren't `optional`.
+def check_call(declared: Declaration, problems: Problems, *, told: Collection[str] = ()) -> None:
+    """Reports keywords that the declaration doesn't take, surplus positional arguments, and arguments left out that aren't `omittable`.
     The keywords `told` are the caller's to report.
 
     What is left out isn't reported beside a stray argument, which may well be it.
@@ -33,7 +33,7 @@ def check_call(declared: Declaration, problems: Problems, *, optional: Collectio
     for name in declared.open:
         report_open(f"{name} of {declared.kind}", declared.where_of(name), problems)
     for name in declared.parameters:
-        if name not in declared.given and name not in optional and not declared.strays:
+        if name not in declared.given and name not in declared.omittable and not declared.strays:
             # Not `where`: a copy lacks what the original lacks, which is one mistake.
             problems.add(Rule.MISSING_ARGUMENT, f"{declared.kind} lacks {name!r}", declared.made.where)
 

@@ -10,9 +10,9 @@ import attrs
 
 from opkit.errors import SpecError
 from opkit.spec.expressions import Expr, Scope, Tiling, UserTiling, replace_number
-from opkit.spec.naming import stem_of
+from opkit.spec.naming import Naming
 from opkit.spec.problems import Rule, did_you_mean, one_of, spec_error
-from opkit.spec.shapes import Bindings, Broadcast, ShapePattern, ShapeRule, UserShape, broadcast, match, shape_of, why_no_shape
+from opkit.spec.shapes import Bindings, Broadcast, ShapePattern, ShapeRule, UpperBound, UserShape, broadcast, match, shape_of, why_no_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from opkit.spec.dtypes import DType
     from opkit.spec.kernel_signature import KernelParam, KernelSignature
     from opkit.spec.location import Location
+    from opkit.spec.problems import SpecWarning
     from opkit.spec.scalars import ScalarType
 
 # A type is the name of its dtype, a list is a tuple, a tensor the empty tuple.
@@ -37,7 +38,22 @@ class Refresh(enum.Enum):
     """How a new address of an input or output reaches the kernel of a loaded graph."""
 
     UPDATER = "updater"
+    """The op writes the addresses into the kernel's arguments."""
+    ANNOTATED = "annotated"
+    """GE does, for the op says beforehand which argument is which address."""
     NONE = "none"
+    """Not at all: GE copies."""
+
+
+class Compile(enum.Enum):
+    """When the kernels of an op are compiled."""
+
+    LOAD = "load"
+    """When a graph is loaded, from the source."""
+    GRAPH = "graph"
+    """When a graph is compiled, for the device that it is compiled for."""
+    PREBUILT = "prebuilt"
+    """When the project is built."""
 
 
 class CoreType(enum.Enum):
@@ -51,19 +67,33 @@ class AttrType(enum.Enum):
     """The value is the word in a spec."""
 
     INT = "int"
+    """A whole number of 64 bits; `True` is none."""
     FLOAT = "float"
+    """A finite number that float32 holds; an int is taken."""
     BOOL = "bool"
+    """`True` or `False`."""
     STR = "str"
+    """A text without a NUL."""
     TYPE = "type"
+    """The name of a dtype; the reference gets opkit's own spelling."""
     BYTES = "bytes"
+    """`b"…"`."""
     TENSOR = "tensor"
+    """`()`, the empty tensor: a prototype can't have another."""
     LIST_INT = "list_int"
+    """A list of ints."""
     LIST_FLOAT = "list_float"
+    """A list of floats."""
     LIST_BOOL = "list_bool"
+    """A list of bools."""
     LIST_STR = "list_str"
+    """A list of texts."""
     LIST_TYPE = "list_type"
+    """A list of names of dtypes."""
     LIST_TENSOR = "list_tensor"
+    """A list of empty tensors."""
     LIST_LIST_INT = "list_list_int"
+    """A list of lists of ints."""
 
     @property
     def ge_name(self) -> str:
@@ -180,6 +210,8 @@ class Kernel:
     signature: KernelSignature
     expression: str | None = None
     """What a compiled program is asked for the entry's name by, dtypes as symbols and ports in braces; None if that is the name itself."""
+    type_args: Mapping[str, str] = attrs.field(factory=dict)
+    """The types of a template's arguments by the names of its parameters, as `expression` has them."""
     core: CoreType = CoreType.AIV
     args: tuple[LaunchArg, ...]
     blocks: Expr
@@ -234,8 +266,8 @@ class DTypeCombo:
 @attrs.frozen(kw_only=True)
 class Op:
     type: str
-    file_stem: str | None = None
-    """The stem that the spec gives, in place of the one that its type gives."""
+    stem: str
+    """What files of this op are called."""
     signature: tuple[Input | Output | Attr, ...]
     """In the order of the prototype."""
     dtypes: Mapping[str, tuple[DType, ...]]
@@ -249,6 +281,9 @@ class Op:
     kernels: tuple[Kernel, ...]
     """In the order in which they are launched; at least one."""
     refresh: Refresh
+    compile: Compile = Compile.LOAD
+    is_portable: bool = False
+    """Whether its kernels travel in an offline model."""
     reference: Callable[..., Any] | None
     """Called with the inputs by position (None for an absent one, a list for a dynamic one) and the attrs by keyword; gives one array, or a
     tuple with one for each output, a list in it for a dynamic output.
@@ -268,9 +303,9 @@ class Op:
         return tuple(each for each in self.signature if isinstance(each, Attr))
 
     @property
-    def stem(self) -> str:
-        """What files of this op are called."""
-        return self.file_stem or stem_of(self.type)
+    def kernel_shaped(self) -> tuple[Output, ...]:
+        """The outputs of whose shapes only the kernel knows some dims."""
+        return tuple(output for output in self.outputs if isinstance(output.shape, UpperBound))
 
     @property
     def kernel(self) -> Kernel:
@@ -351,7 +386,7 @@ class Op:
 
     def infer_shapes(self, shapes: Mapping[str, GivenShape], attrs: Mapping[str, AttrDefault] | None = None) -> dict[str, tuple[int, ...]]:
         """Output shapes by name, for the given shape of every input, and for these attrs beside the defaults. An output whose shape
-        is inferred by C++ of the user's isn't among them; a dynamic one has the shape of each of its tensors.
+        is inferred by C++ of the user's, or known only to the kernel, isn't among them; a dynamic one has the shape of each of its tensors.
 
         Raises SpecError if a shape or a required attr is missing, breaks the patterns or gives a dim no size.
         """
@@ -410,7 +445,7 @@ class Op:
                     message = f"{self.type} gets no attr {missing[0]!r}, which output {output.name!r} has in its shape"
                     raise spec_error(Rule.SHAPE_MISMATCH, message, output.where)
                 try:
-                    return shape_of(pattern, bindings, values)
+                    return shape_of(pattern, bindings, values, shapes)
                 except SpecError as error:
                     message = f"{self.type} has no shape for output {output.name!r}"
                     because = f"{error.message}: {error.because}"
@@ -449,10 +484,12 @@ class Package:
     name: str
     ops: tuple[Op, ...]
     header: str
+    naming: Naming = Naming.MSOPGEN
     benchmark: Benchmark | None
     root: Path
     sources: tuple[Path, ...]
     where: Location
+    warnings: tuple[SpecWarning, ...] = ()
 
     @property
     def stem(self) -> str:

@@ -1,12 +1,14 @@
-"""The mistakes of one spec, gathered while it is checked, so that the user gets all of them at once and in the order of the file."""
+"""The mistakes and warnings of one spec, gathered while it is checked, so that the user gets all at once and in the order of the file."""
 
 from __future__ import annotations
 
 import difflib
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from opkit.errors import SpecError, SpecErrors
+import attrs
+
+from opkit.errors import SpecError, SpecErrors, rendered
 from opkit.spec.location import Spot
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Rule(enum.Enum):
-    """The numbers of spec errors and what each stands for. A number is never used again for something else."""
+    """The numbers of spec errors and warnings, and what each stands for. A number is never used again for something else."""
 
     UNREADABLE = ("OPK0202", "ops.py can't be read")
     SYNTAX = ("OPK0203", "ops.py is no Python")
@@ -35,7 +37,8 @@ class Rule(enum.Enum):
     PORT = ("OPK0215", "a port of a kind that GE doesn't have")
     SIGNATURE = ("OPK0216", "a signature beside the lists that it stands for, or with something else in it")
     IN_PLACE = ("OPK0217", "an input and an output of one name that aren't the same tensor")
-    FILE_STEM = ("OPK0218", "a file stem that is none, or that two ops have")
+    FILE_STEM = ("OPK0218", "a file stem that is none, or that two ops have, or an unknown rule for stems")
+    BUILT_IN = ("OPK0219", "an op in the place of a built-in one, without `allow_builtin`")
     DTYPE = ("OPK0220", "an unknown dtype or symbol")
     DTYPE_COLUMNS = ("OPK0221", "dtype lists that don't pair column by column")
     UNUSED_SYMBOL = ("OPK0222", "a dtype symbol that no port uses")
@@ -46,6 +49,7 @@ class Rule(enum.Enum):
     SHAPE_EXPRESSION = ("OPK0232", "a shape that can't be computed")
     CPP = ("OPK0233", "a C++ function of the user's own that isn't there")
     VALUE_DEPEND = ("OPK0234", "an input's values where only shapes are read")
+    UPPER_BOUND = ("OPK0235", "an upper bound of a dim that isn't the kernel's to tell, or a shape that no kernel writes")
     ATTR_TYPE = ("OPK0240", "an unknown attr type")
     ATTR_DEFAULT = ("OPK0241", "an attr value that its type can't hold")
     KERNEL_FILE = ("OPK0250", "the kernel file is missing or outside the project")
@@ -66,6 +70,8 @@ class Rule(enum.Enum):
     COUNT = ("OPK0265", "a size of a dynamic port that its tensors needn't have in common")
     REFRESH = ("OPK0270", "an unknown way of refreshing addresses")
     REFERENCE = ("OPK0271", "a reference that can't be called with the op's inputs and attrs")
+    COMPILE = ("OPK0272", "an unknown time of compiling kernels")
+    CAPABILITY = ("OPK0273", "capabilities that don't go together, or not with this op")
     SUBGRAPH = ("OPK0274", "an op with subgraphs")
     BENCHMARK = ("OPK0280", "a benchmark that can't be run")
     SHAPE_MISMATCH = ("OPK0290", "given shapes don't match the patterns of the inputs")
@@ -81,20 +87,61 @@ class Rule(enum.Enum):
     def title(self) -> str:
         return self.value[1]
 
+    @property
+    def is_warning(self) -> bool:
+        return self is Rule.BUILT_IN
+
+
+@attrs.frozen(kw_only=True)
+class SpecWarning:
+    """What may be meant, and surprises if it isn't: it is printed as an error is, and changes no exit code."""
+
+    number: str
+    message: str
+    where: str
+    because: str | None = None
+    help: str | None = None
+
+    def render(self) -> str:
+        return rendered(f"warning[{self.number}]", self.message, where=self.where, because=self.because, advice=self.help)
+
+    def to_json(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
 
 class Problems:
-    """Gathers errors; each is kept once, for a copy of an op repeats what it took over."""
+    """Gathers errors and warnings; each is kept once, for a copy of an op repeats what it took over."""
 
     def __init__(self, spec: Path) -> None:
         self._spec = spec
         self._found: dict[tuple[str, str, str | None], tuple[bool, int, SpecError]] = {}
+        self._warned: dict[SpecWarning, tuple[bool, int]] = {}
         self._reports = 0
 
     def add(self, rule: Rule, message: str, where: Location | Spot, *, because: str | None = None, advice: str | None = None) -> None:
         self._reports += 1
-        place = where.locate() if isinstance(where, Spot) else where
+        place = _located(where)
         error = spec_error(rule, message, place, because=because, advice=advice)
-        self._found.setdefault((rule.number, message, error.where), (place.file != self._spec, place.line, error))
+        self._found.setdefault((rule.number, message, error.where), (*self._order(place), error))
+
+    def warn(self, rule: Rule, message: str, where: Location | Spot, *, because: str | None = None, advice: str | None = None) -> None:
+        place = _located(where)
+        warning = SpecWarning(
+            number=rule.number,
+            message=_printable(message),
+            where=str(place),
+            because=because and _printable(because),
+            help=advice and _printable(advice),
+        )
+        self._warned.setdefault(warning, self._order(place))
+
+    @property
+    def warnings(self) -> tuple[SpecWarning, ...]:
+        """In the order of `raise_if_any`."""
+        return tuple(sorted(self._warned, key=self._warned.__getitem__))
+
+    def _order(self, place: Location) -> tuple[bool, int]:
+        return place.file != self._spec, place.line
 
     def __len__(self) -> int:
         """How often a mistake was reported, repeated ones too: what it grows by tells whether a step found any."""
@@ -105,6 +152,10 @@ class Problems:
         if self._found:
             ordered = sorted(self._found.values(), key=lambda found: found[:2])
             raise SpecErrors([error for _, _, error in ordered])
+
+
+def _located(where: Location | Spot) -> Location:
+    return where.locate() if isinstance(where, Spot) else where
 
 
 def spec_error(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 import sys
 
+from opkit.spec.built_in_ops import BUILT_IN_OPS
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -35,10 +37,10 @@ _MACROS = _words(
 _GE_TYPES = _words("Operator Graph Session Tensor TensorDesc Shape Format DataType OpReg")
 # What GE itself puts into every graph.
 _GRAPH_OPS = _words("Data Const Constant Identity NetOutput")
-_BUILT_IN_OPS = _words("Cast Add Sub Mul Relu Conv2D MatMul")
+_BUILT_IN_OPS = _words(BUILT_IN_OPS)
 
 # Class templates that the classes of the ops derive from.
-_GENERATED_TYPES = _words("CustomOp RefreshedOp")
+_GENERATED_TYPES = _words("CustomOp ShapeInference Execution AddressRefresh AnnotatedLaunch GraphCompilation Portability")
 
 _CMAKE_TARGETS = _words("all clean edit_cache help install list_install_components package package_source rebuild_cache test")
 
@@ -68,11 +70,11 @@ def why_no_macro(name: str) -> str | None:
 
 
 def is_built_in(name: str) -> bool:
-    """Whether GE has an op of this type, which one with `allow_builtin` can take the place of."""
+    """Whether CANN comes with an op of this type, whose place a custom op can take."""
     return name in _BUILT_IN_OPS
 
 
-def why_no_op_type(name: str, *, allow_builtin: bool = False) -> str | None:
+def why_no_op_type(name: str) -> str | None:
     if name in _MACROS:
         return "it is a C++ macro"
     if name in _GE_TYPES:
@@ -81,8 +83,6 @@ def why_no_op_type(name: str, *, allow_builtin: bool = False) -> str | None:
         return "the generated C++ has a class of this name"
     if name in _GRAPH_OPS:
         return "GE makes its graphs with an op of this name"
-    if is_built_in(name) and not allow_builtin:
-        return "GE has a built-in op of this name"
     return None
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from opkit.spec import declare
 from opkit.spec.fields import check_call, declared_in, name_of, sequence_of, shown, text_of
-from opkit.spec.model import Attr, AttrType, Input, Kernel, Op, Output, Package, Refresh
-from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.model import Attr, AttrType, Compile, Input, Kernel, Op, Output, Package, Refresh
+from opkit.spec.naming import Naming, stem_of
+from opkit.spec.problems import Problems, Rule, one_of
 from opkit.spec.reserved import why_no_package_name
 from opkit.spec.resolve_attrs import resolve_attr
 from opkit.spec.resolve_benchmark import resolve_benchmark
+from opkit.spec.resolve_bounds import check_bounds
+from opkit.spec.resolve_capabilities import check_capabilities, resolve_capabilities
 from opkit.spec.resolve_dtypes import Columns, Rows, decided_outputs, distinct_combos, symbols_of
-from opkit.spec.resolve_entry import check_entry_types
+from opkit.spec.resolve_entry import check_entry_types, check_pointers
 from opkit.spec.resolve_kernel import KernelFiles, Names, resolve_kernels
-from opkit.spec.resolve_names import LONGEST_NAME, file_stem_of, op_type_of, unique_names, unique_ops, unique_ports
+from opkit.spec.resolve_names import LONGEST_NAME, file_stem_of, naming_of, op_type_of, unique_names, unique_ops, unique_ports
 from opkit.spec.resolve_ports import check_counts, check_in_place, check_mixed, check_values, resolve_input, resolve_output
-from opkit.spec.resolve_shapes import OutputScope
-from opkit.spec.shapes import DimGroup, NamedDim
+from opkit.spec.resolve_shapes import OutputScope, dims_of
 from opkit.spec.signature import check_signature, declared_of, tells_all
 
 if TYPE_CHECKING:
@@ -34,15 +36,16 @@ _HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.h")
 
 def resolve_package(package: declare.Package, root: Path, problems: Problems) -> Package:
     """The resolved package, `sources` still empty. Raises SpecErrors with all that is wrong, what `problems` holds already included."""
-    check_call(package, problems, optional={"header"})
+    check_call(package, problems)
     name = _package_name(package, problems)
     header = _header(package, name, problems)
     files = KernelFiles(root)
     declared = declared_in(package, "ops", declare.Op, problems)
     if not declared and sequence_of(package, "ops", problems, what="[my_op]") == []:
         problems.add(Rule.MISSING_ARGUMENT, "the package has no ops", package.where_of("ops"))
-    ops = [_op(op, files, problems) for op in declared]
-    unique_ops(declared, problems)
+    naming = naming_of(package, problems)
+    ops = [_op(op, naming, files, problems) for op in declared]
+    unique_ops(declared, naming, problems)
     _hidden_classes(declared, problems)
     benchmark = resolve_benchmark(package, list(zip(declared, ops, strict=True)), problems)
     problems.raise_if_any()
@@ -50,10 +53,12 @@ def resolve_package(package: declare.Package, root: Path, problems: Problems) ->
         name=name,
         ops=tuple(op for op in ops if op is not None),
         header=header,
+        naming=naming,
         benchmark=benchmark,
         root=root,
         sources=(),
         where=package.where,
+        warnings=problems.warnings,
     )
 
 
@@ -92,9 +97,9 @@ def _hidden_classes(ops: Sequence[declare.Op], problems: Problems) -> None:
             problems.add(Rule.OP_TYPE, f"{op_type!r} can't be an op type here", op.where_of("type"), because=because)
 
 
-def _op(op: declare.Op, files: KernelFiles, problems: Problems) -> Op | None:
+def _op(op: declare.Op, naming: Naming, files: KernelFiles, problems: Problems) -> Op | None:
     before = len(problems)
-    check_call(op, problems, optional={"inputs", "outputs", "attrs", "signature", "dtypes"}, told={"graphs"})
+    check_call(op, problems, told={"graphs"})
     if "graphs" in op.unknown:
         because = "GE runs the subgraphs of an op that controls the flow; a custom op is a kernel of its own"
         problems.add(
@@ -106,55 +111,70 @@ def _op(op: declare.Op, files: KernelFiles, problems: Problems) -> Op | None:
     inputs = [each for each in signature if isinstance(each, declare.Input)]
     outputs = [each for each in signature if isinstance(each, declare.Output)]
     declared_attrs = [each for each in signature if isinstance(each, declare.Attr)]
-    unique_ports(inputs, outputs, problems)
     unique_names(declared_attrs, "attr", problems)
+    start = len(problems)
+    unique_ports(inputs, outputs, problems)
     symbols = symbols_of(op, problems)
     columns = Columns(op, symbols, problems)
+    has_rows = len(problems) == start and symbols is not None and "dtype_mode" not in op.open
+    has_rows = has_rows and tells_all(op, declare.Input, declare.Output, declare.Attr)
     resolved_inputs = [resolve_input(port, columns, problems) for port in inputs]
-    has_all_patterns = tells_all(op, declare.Input) and all(port is not None for port in resolved_inputs)
     resolved_attrs = [resolve_attr(attr, problems) for attr in declared_attrs]
     scope = OutputScope(
         inputs=[port for port in resolved_inputs if port is not None],
+        outputs=[name_of(port) for port in outputs],
         attrs={attr.name: attr for attr in resolved_attrs if attr is not None},
         root=files.root,
-        has_all=has_all_patterns and tells_all(op, declare.Attr) and all(attr is not None for attr in resolved_attrs),
+        unread_inputs=_unread(inputs, resolved_inputs) if tells_all(op, declare.Input) else None,
+        unread_attrs=_unread(declared_attrs, resolved_attrs) if tells_all(op, declare.Attr) else None,
     )
     resolved_outputs = [resolve_output(port, columns, scope, problems) for port in outputs]
+    start = len(problems)
     columns.check_attrs(resolved_attrs, is_complete=tells_all(op, declare.Attr))
     columns.check(has_all_ports=tells_all(op, declare.Input, declare.Output))
     check_in_place(inputs, outputs, resolved_inputs, resolved_outputs, problems)
     check_mixed([*inputs, *outputs], [*resolved_inputs, *resolved_outputs], problems)
+    check_bounds(resolved_outputs, outputs, problems)
+    has_rows = has_rows and len(problems) == start and None not in (*resolved_inputs, *resolved_outputs, *resolved_attrs)
     if tells_all(op, declare.Output):
         check_values(inputs, outputs, problems)
     if tells_all(op, declare.Attr):
         check_counts([*inputs, *outputs], {name_of(attr): attr for attr in declared_attrs}, problems)
-    refresh = _refresh(op, problems)
+    capabilities = resolve_capabilities(op, problems)
     reference = _reference(op, inputs, declared_attrs, problems)
     names = _names(op, [*resolved_inputs, *resolved_outputs], resolved_attrs, symbols)
     kernels = _kernels(op, names, files, problems)
-    if len(problems) > before or kernels is None or refresh is None:
-        return None
-    rows = columns.rows()
+    rows = columns.rows() if has_rows else None
     if rows is None:
         return None
+    is_right = len(problems) == before and kernels is not None and capabilities is not None
     parts = dict(zip(map(id, (*inputs, *outputs, *declared_attrs)), (*resolved_inputs, *resolved_outputs, *resolved_attrs), strict=True))
     resolved = Op(
         type=op_type,
-        file_stem=file_stem,
+        stem=file_stem or stem_of(op_type, naming),
         signature=tuple(_in_rows(part, rows, columns) for part in map(parts.get, map(id, signature)) if part is not None),
         dtypes={name: rows.of_symbol(name) for name in symbols or ()},
         promotes={name: symbol.promotes for name, symbol in (symbols or {}).items() if symbol is not None and symbol.promotes},
         is_crossed=columns.is_crossed,
         soc_rows=rows.soc_rows,
-        kernels=kernels,
-        refresh=refresh,
+        kernels=kernels or (),
+        refresh=Refresh.NONE if capabilities is None else capabilities.refresh,
+        compile=Compile.LOAD if capabilities is None else capabilities.compile,
+        is_portable=capabilities is not None and capabilities.is_portable,
         reference=reference,
         where=op.where,
     )
     distinct_combos(op, resolved, problems)
     decided_outputs(outputs, resolved, problems)
     check_entry_types(op, resolved, problems)
-    return resolved
+    check_pointers(resolved, problems)
+    if capabilities is not None:
+        check_capabilities(op, resolved, problems)
+    return resolved if is_right else None
+
+
+def _unread(declared: Sequence[declare.Declaration], resolved: Sequence[Input | Attr | None]) -> list[str]:
+    return [name_of(each) for each, found in zip(declared, resolved, strict=True) if found is None]
 
 
 def _in_rows(part: Input | Output | Attr, rows: Rows, columns: Columns) -> Input | Output | Attr:
@@ -162,17 +182,6 @@ def _in_rows(part: Input | Output | Attr, rows: Rows, columns: Columns) -> Input
     if isinstance(part, Output):
         return attrs.evolve(part, dtypes=rows.of(part), dtype_attr=columns.attr_of(part))
     return attrs.evolve(part, dtypes=rows.of(part)) if isinstance(part, Input) else part
-
-
-def _refresh(op: declare.Op, problems: Problems) -> Refresh | None:
-    word = op.given["refresh"]
-    known = [refresh.value for refresh in Refresh]
-    if isinstance(word, str) and word in known:
-        return Refresh(word)
-    advice = (did_you_mean(word, known) if isinstance(word, str) else None) or f"refresh is {' or '.join(repr(each) for each in known)}"
-    because = "this version of opkit renders no AnnotatedArgsOp" if isinstance(word, str) and word == "annotated" else None
-    problems.add(Rule.REFRESH, f"{shown(word)} is no way to refresh addresses", op.where_of("refresh"), because=because, advice=advice)
-    return None
 
 
 def _reference(
@@ -215,22 +224,16 @@ def _names(
         attrs=types,
         dynamic=[name_of(port) for port in (*declared_inputs, *declared_outputs) if port.given.get("dynamic") is not False],
         unruled=[name_of(port) for port in declared_inputs if port.given.get("shape") is None],
-        dims=_dims(port for port in ports if isinstance(port, Input)),
+        dims=dims_of(port for port in ports if isinstance(port, Input)),
+        bounded=[name_of(port) for port in declared_outputs if _has_bound(port)],
         symbols=symbols,
         is_complete=tells_all(op, declare.Input, declare.Output, declare.Attr),
     )
 
 
-def _dims(inputs: Iterable[Input]) -> dict[str, tuple[str, int]]:
-    """The first input that has a dim of each name, and its axis: one after a group is counted from the last."""
-    found: dict[str, tuple[str, int]] = {}
-    for port in inputs:
-        items = () if port.shape is None else port.shape.items
-        groups = [index for index, item in enumerate(items) if isinstance(item, DimGroup)]
-        for index, item in enumerate(items):
-            if isinstance(item, NamedDim):
-                found.setdefault(item.name, (port.name, index - len(items) if groups and groups[0] < index else index))
-    return found
+def _has_bound(port: declare.Output) -> bool:
+    shape = port.given.get("shape")
+    return isinstance(shape, declare.Phrase) and shape.word == "upper_bound"
 
 
 def _kernels(op: declare.Op, names: Names, files: KernelFiles, problems: Problems) -> tuple[Kernel, ...] | None:

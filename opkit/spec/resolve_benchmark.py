@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from opkit.errors import SpecError
 from opkit.spec import declare
-from opkit.spec.attr_values import attr_value
+from opkit.spec.attr_values import attr_type_of, attr_value
 from opkit.spec.expressions import INT64_MAX, Dim, Numel, leaves
 from opkit.spec.fields import check_call, integer_of, lists_all, name_of, shown
 from opkit.spec.model import MAX_BLOCKS, AttrDefault, Benchmark, GivenShape, Kernel, Op
@@ -30,7 +30,7 @@ def resolve_benchmark(package: declare.Package, ops: Sequence[tuple[declare.Op, 
         problems.add(Rule.WRONG_KIND, f"the benchmark is {shown(benchmark)}, not a Benchmark", package.where_of("benchmark"))
         return None
     before = len(problems)
-    check_call(benchmark, problems, optional={"shapes", "attrs"})
+    check_call(benchmark, problems)
     # Of ops that the package doesn't tell, any may be the one.
     has_all_ops = lists_all(package, "ops", declare.Op)
     op = _member(benchmark, "op", ops, problems) if has_all_ops else None
@@ -43,10 +43,12 @@ def resolve_benchmark(package: declare.Package, ops: Sequence[tuple[declare.Op, 
         problems.add(Rule.BENCHMARK, f"iters is {shown(benchmark.given['iters'])}, not 1 to {_MAX_ITERS}", benchmark.where_of("iters"))
     declared = benchmark.given.get("op")
     shapes = _benchmark_shapes(benchmark, declared, problems) if isinstance(declared, declare.Op) else {}
-    values = {} if op is None else _benchmark_attrs(benchmark, op, problems)
+    values = _benchmark_attrs(benchmark, declared, problems) if isinstance(declared, declare.Op) else {}
     if len(problems) > before or op is None or iters is None:
         return None
     for measured in (op, *(() if baseline is None else (baseline,))):
+        if len(problems) > before:
+            break  # What the op can't take is one mistake, though its baseline can't take it either.
         _launchable(benchmark, measured, shapes, values, problems)
     return Benchmark(op=op, baseline=baseline, shapes=shapes, attrs=values, iters=iters, where=benchmark.where)
 
@@ -129,32 +131,33 @@ def _shape(given: object) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(given) else None
 
 
-def _benchmark_attrs(benchmark: declare.Benchmark, op: Op, problems: Problems) -> dict[str, AttrDefault]:
+def _benchmark_attrs(benchmark: declare.Benchmark, op: declare.Op, problems: Problems) -> dict[str, AttrDefault]:
+    if not tells_all(op, declare.Attr):
+        return {}
     given = benchmark.given.get("attrs", {})
     where = benchmark.where_of("attrs")
     if not isinstance(given, Mapping):
         problems.add(Rule.WRONG_KIND, f"attrs is {shown(given)}, not a dict", where, advice='write attrs={"alpha": 0.5}')
         return {}
-    known = [attr.name for attr in op.attrs]
+    declared = {name_of(attr): attr for attr in declared_of(op, declare.Attr)}
+    known = list(declared)
     for name in given:
         if name not in known:
             advice = did_you_mean(shown(name), known) or (f"its attrs are {one_of(known)}" if known else None)
             problems.add(Rule.BENCHMARK, f"attrs has {shown(name)}, and the op has no such attr", where, advice=advice)
     values: dict[str, AttrDefault] = {}
-    for attr in op.attrs:
-        if attr.name in given:
-            value, because = attr_value(attr.type, given[attr.name])
-            if because:
-                message = f"attr {attr.name!r} is {shown(given[attr.name])}, and its type is {attr.type.value}"
-                problems.add(Rule.BENCHMARK, message, where, because=because)
-        else:
-            value = attr.default
-            if value is None and not benchmark.strays:
-                problems.add(
-                    Rule.BENCHMARK, f"the benchmark gives no value for attr {attr.name!r}", where, because="the attr has no default"
-                )
+    for name, attr in declared.items():
+        kind = attr_type_of(attr.given.get("type"))
+        if name not in given and "default" not in attr.given and not attr.strays and not benchmark.strays:
+            problems.add(Rule.BENCHMARK, f"the benchmark gives no value for attr {name!r}", where, because="the attr has no default")
+        if kind is None or (name not in given and "default" not in attr.given):
+            continue
+        value, because = attr_value(kind, given.get(name, attr.given.get("default")))
+        if because and name in given:
+            message = f"attr {name!r} is {shown(given[name])}, and its type is {kind.value}"
+            problems.add(Rule.BENCHMARK, message, where, because=because)
         if value is not None:
-            values[attr.name] = value
+            values[name] = value
     return values
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
+from opkit.spec.expressions import PortAddress
 from opkit.spec.fields import text_of
 from opkit.spec.kernel_signature import (
     FoundEntry,
+    KernelParam,
     KernelSignature,
     KernelSource,
     TemplateParams,
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from opkit.spec import declare
-    from opkit.spec.model import Op
+    from opkit.spec.model import Kernel, Op
 
-__all__ = ["Entry", "EntryNames", "check_entry_types", "resolve_entry"]
+__all__ = ["Entry", "EntryNames", "check_entry_types", "check_pointers", "resolve_entry"]
 
 
 @attrs.frozen(kw_only=True)
@@ -48,12 +50,30 @@ _ENTRY = re.compile(r"(?:::)?(?P<name>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*(?:<(?P
 _ARGUMENT = re.compile(r"[\w\s:<>{},*+-]+", re.ASCII)
 
 
+_FORMS = 'write e.g. "add", "ns::add" or "ns::add<{T}>"'
+
+
+def _why_unbalanced(text: str) -> str | None:
+    """Which bracket has no other half, or None."""
+    halves = {">": "<", "}": "{", ")": "(", "]": "["}
+    open_ones: list[str] = []
+    for letter in text:
+        if letter in halves.values():
+            open_ones.append(letter)
+        elif letter in halves and (not open_ones or open_ones.pop() != halves[letter]):
+            return f"`{letter}` closes nothing"
+    return f"`{open_ones[-1]}` is never closed" if open_ones else None
+
+
 @attrs.frozen(kw_only=True)
 class Entry:
-    """`expression` is what a compiled program is asked for the entry's name by, with dtypes in braces; None if that is the name itself."""
+    """`expression` is what a compiled program is asked for the entry's name by, with dtypes in braces; None if that is the name itself.
+    `type_args` are the types that a template gets, by the names that it has for them.
+    """
 
     signature: KernelSignature
     expression: str | None
+    type_args: Mapping[str, str]
     core: CoreType
 
 
@@ -64,6 +84,9 @@ def resolve_entry(
     if text is None:
         return None
     where = kernel.where_of("entry")
+    if (because := _why_unbalanced(text)) is not None:
+        problems.add(Rule.TEMPLATE_ENTRY, f"the entry {text!r} is no name of a kernel", where, because=because, advice=_FORMS)
+        return None
     written = _ENTRY.fullmatch(text.strip())
     arguments = None if written is None else written["arguments"]
     found = _find_entry(text.strip() if written is None else written["name"], source, where, problems)
@@ -82,7 +105,19 @@ def resolve_entry(
     if signature is None or core is None or not is_right:
         return None
     expression = found.qualified + ("" if arguments is None else f"<{', '.join(_split(arguments))}>")
-    return Entry(signature=signature, expression=None if found.is_extern_c else expression, core=core)
+    return Entry(
+        signature=signature, expression=None if found.is_extern_c else expression, type_args=_type_args(found, arguments), core=core
+    )
+
+
+def _type_args(found: FoundEntry, arguments: str | None) -> dict[str, str]:
+    if found.template is None or arguments is None:
+        return {}
+    return {
+        form.strip("{}"): argument
+        for form, argument in zip(_split(found.template.form), _split(arguments), strict=False)
+        if form.startswith("{")
+    }
 
 
 _CORES = {
@@ -233,6 +268,53 @@ def check_entry_types(declared: declare.Op, op: Op, problems: Problems) -> None:
         if missing:
             message = f"{{{name}}} of the entry {entry!r} may be {one_of(missing)}"
             problems.add(Rule.TEMPLATE_ENTRY, message, where, because="device code has no type for it")
+
+
+# Device code takes these for what they are. Others are read in parts or packed: complex numbers as pairs, int4 by the byte.
+_ELEMENTS = {"float", "half", "bfloat16_t", "bool", *(scalar.value for scalar in ScalarType if scalar is not ScalarType.U8)}
+
+
+def check_pointers(op: Op, problems: Problems) -> None:
+    """Reports a port whose address a kernel takes as that of elements of another dtype. Bytes and void are anything."""
+    for kernel in op.kernels:
+        for number, arg in enumerate(kernel.args, start=1):
+            port = arg.value.port if isinstance(arg.value, PortAddress) else None
+            pointee = None if port is None else _pointee(kernel, arg.param)
+            if port is None or pointee is None:
+                continue
+            because = _why_other_elements(op, port, pointee)
+            if because is not None:
+                is_parameter = pointee != arg.param.c_type.removesuffix(" *")
+                problems.add(
+                    Rule.ARG_KIND,
+                    f"argument {number}, {port!r}, doesn't fit {arg.param.c_type} {arg.param.name}{f', {pointee}' if is_parameter else ''}",
+                    kernel.where,
+                    because=because,
+                    advice=f"the entry can name the dtype of a port, <{{{port}}}>"
+                    if is_parameter
+                    else f"take it as __gm__ DTYPE_{port.upper()} *{arg.param.name}, or as GM_ADDR",
+                )
+
+
+def _pointee(kernel: Kernel, param: KernelParam) -> str | None:
+    """What a pointer points to, the type of a template's parameter by the argument that it gets; None if it is no plain pointer."""
+    name, star, rest = param.c_type.partition(" *")
+    return kernel.type_args.get(name, name) if star and not rest else None
+
+
+def _why_other_elements(op: Op, port: str, pointee: str) -> str | None:
+    combos = op.dtype_combos()
+    scalar = scalar_of(pointee)
+    plain = pointee.removeprefix("AscendC::") if scalar is None else scalar.value
+    for column, combo in enumerate(combos, start=1):
+        found = combo.dtype_of(pointee.strip("{} ")).kernel_type if pointee.startswith("{") else plain
+        dtype = combo.ports[port]
+        is_known = found in _ELEMENTS and dtype.kernel_type in _ELEMENTS
+        if is_known and found != dtype.kernel_type and {found, dtype.kernel_type} != {"bool", "int8_t"}:
+            where = f" in combination {column}" if len(combos) > 1 else ""
+            told = f", and {pointee} is {found}" if pointee.startswith("{") else ""
+            return f"{port!r} is {dtype.name}{where}, {dtype.kernel_type} in device code{told}"
+    return None
 
 
 def _signature(entry: FoundEntry, structs: Mapping[str, KernelStruct], where: Spot, problems: Problems) -> KernelSignature | None:

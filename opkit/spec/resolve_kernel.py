@@ -27,7 +27,9 @@ from opkit.spec.expressions import (
     Number,
     Numel,
     PortAddress,
+    Rank,
     Scope,
+    ShapeBuffer,
     Tiling,
     UserTiling,
     Workspace,
@@ -42,7 +44,7 @@ from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 from opkit.spec.reserved import why_no_macro
 from opkit.spec.resolve_entry import EntryNames, resolve_entry
 from opkit.spec.resolve_tiling import resolve_tiling
-from opkit.spec.scalars import ScalarType
+from opkit.spec.scalars import ScalarType, scalar_of
 from opkit.spec.shapes import MAX_RANK
 from opkit.spec.user_functions import why_no_file
 
@@ -50,14 +52,16 @@ if TYPE_CHECKING:
     from opkit.spec.kernel_structs import KernelStruct
 
 _TYPED = {"i32": ScalarType.I32, "u32": ScalarType.U32, "i64": ScalarType.I64, "f32": ScalarType.F32}
-_WHOLE = {"port", "address_list", "attr", "workspace", "tiling", *_TYPED}
+_WHOLE = {"port", "address_list", "shape_of", "attr", "workspace", "tiling", *_TYPED}
 _ARITY = {
     "numel": 1,
     "dim": 2,
+    "rank": 1,
     "attr": 1,
     "port": 1,
     "count": 1,
     "address_list": 1,
+    "shape_of": 1,
     "workspace": 1,
     "tiling": 1,
     "cores": 0,
@@ -78,6 +82,7 @@ class Names:
 
     `symbols` are those of `dtypes`, None if they can't be told. Of the ports, `dynamic` are lists of tensors, and of those the `unruled`
     have tensors of any shape. `dims` are the names in the shapes of inputs, each with the first input that has it and the axis there.
+    `bounded` are the outputs whose shape only the kernel knows.
 
     Unless it `is_complete`, a mistake elsewhere hides names, and one that isn't here may be right.
     """
@@ -88,6 +93,7 @@ class Names:
     dynamic: Collection[str]
     unruled: Collection[str]
     dims: Mapping[str, tuple[str, int]]
+    bounded: Collection[str]
     symbols: Collection[str] | None
     is_complete: bool
 
@@ -111,6 +117,8 @@ class _Launches:
 
     passed: set[str] = attrs.field(factory=set)
     """The ports that a kernel gets."""
+    shaped: set[str] = attrs.field(factory=set)
+    """The outputs whose shape a kernel writes."""
     has_all: bool = True
     """Whether no argument is mistaken."""
     workspaces: dict[declare.Size, int] = attrs.field(factory=dict)
@@ -128,13 +136,20 @@ def resolve_kernels(
         place = kernels[0].where_of("args") if len(kernels) == 1 else where
         problems.add(Rule.ARG_KIND, message, place, because="it isn't among args, so nothing would write it")
         return None
+    shapeless = [name for name in names.bounded if name not in launches.shaped]
+    if shapeless and launches.has_all:
+        message = f"{'the kernel never' if len(kernels) == 1 else 'no kernel'} gets the place for the shape of output {shapeless[0]!r}"
+        place = kernels[0].where_of("args") if len(kernels) == 1 else where
+        because = "it has an upper bound, and only the kernel knows the shape"
+        problems.add(Rule.UPPER_BOUND, message, place, because=because, advice=f'add shape_of("{shapeless[0]}") to args')
+        return None
     found = tuple(kernel for kernel in resolved if kernel is not None)
     return found if len(found) == len(resolved) else None
 
 
 def _kernel(kernel: declare.Kernel, names: Names, launches: _Launches, files: KernelFiles, problems: Problems) -> Kernel | None:
     before = len(problems)
-    check_call(kernel, problems, optional={"defines"})
+    check_call(kernel, problems)
     defines = _defines(kernel, problems)
     found = _source(kernel, files, problems)
     entry_names = EntryNames(symbols=names.symbols or (), ports=names.ranks, is_complete=names.is_complete and names.symbols is not None)
@@ -152,6 +167,7 @@ def _kernel(kernel: declare.Kernel, names: Names, launches: _Launches, files: Ke
         relative=path.relative_to(files.root).as_posix(),
         signature=entry.signature,
         expression=entry.expression,
+        type_args=entry.type_args,
         core=entry.core,
         args=tuple(args),
         blocks=blocks,
@@ -264,6 +280,7 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
     structs = {} if signature is None else {index: param.struct for index, param in enumerate(signature.params)}
     values = [expressions.argument(value, _where(value, kernel, index), structs.get(index)) for index, value in enumerate(given)]
     launches.passed |= {value.expr.port for value in values if value is not None and isinstance(value.expr, (PortAddress, AddressList))}
+    launches.shaped |= {value.expr.port for value in values if value is not None and isinstance(value.expr, ShapeBuffer)}
     launches.has_all = launches.has_all and None not in values
     if signature is None:
         return []
@@ -297,6 +314,11 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
     return args
 
 
+def resolve_size(value: object, where: Spot, names: Names, root: Path, problems: Problems) -> Expr | None:
+    """A size expression that is no kernel argument; None after reporting why there is none."""
+    return _Expressions(names, _Launches(), root, problems).size(value, where)
+
+
 @attrs.frozen
 class _Value:
     """An argument with the C type that the spec demands for it, if it does."""
@@ -322,6 +344,8 @@ def _argument(given: object, value: _Value | None) -> Argument:
 def _misfit(value: _Value, param: KernelParam, names: Names) -> str | None:  # noqa: PLR0911 - one return for each reason
     if isinstance(value.expr, (PortAddress, AddressList)):
         return None if param.is_pointer else "a port is passed as an address"
+    if isinstance(value.expr, ShapeBuffer):
+        return _shape_misfit(param)
     if isinstance(value.expr, Workspace):
         return None if param.is_pointer else "a workspace is passed as an address"
     if isinstance(value.expr, (Tiling, UserTiling)):
@@ -341,6 +365,14 @@ def _misfit(value: _Value, param: KernelParam, names: Names) -> str | None:  # n
 
 
 _POINTEE = "a pointer takes the address of a port or a workspace"
+
+
+def _shape_misfit(param: KernelParam) -> str | None:
+    if not param.is_pointer:
+        return "a shape is written to an address"
+    pointee = scalar_of(param.c_type.removesuffix(" *"))
+    is_right = pointee in {None, ScalarType.U8, ScalarType.I64, ScalarType.U64}
+    return None if is_right else "a shape is written as uint64_t"
 
 
 def _attr_misfit(kind: AttrType | None, scalar: ScalarType) -> str | None:
@@ -377,7 +409,7 @@ class _Expressions:
         if isinstance(value, str):
             return self._bare(value, where)
         if isinstance(value, declare.Size) and value.word in _WHOLE:
-            return self._whole(value, struct, where) if self._has_operands(value) else None
+            return self._whole(value, struct, where) if value.word == "tiling" or self._has_operands(value) else None
         expr = self.size(value, where)
         return None if expr is None else _Value(expr)
 
@@ -389,7 +421,7 @@ class _Expressions:
             return self._typed(value, where)
         if value.word == "workspace":
             return self._workspace(value, where)
-        read = {"port": self._address, "address_list": self._address_list, "attr": self._attr_argument}
+        read = {"port": self._address, "address_list": self._address_list, "shape_of": self._shape_of, "attr": self._attr_argument}
         return read[value.word](value.operands[0], where)
 
     def member(self, value: object, param: KernelParam, where: Spot) -> Expr | None:
@@ -428,7 +460,7 @@ class _Expressions:
             advice = (
                 "a float reaches a kernel as a float attr"
                 if isinstance(value, float)
-                else "use numel, dim, attr, cores, ceil_div, min_, max_, + - * // %"
+                else "use numel, dim, rank, attr, cores, ceil_div, min_, max_, + - * // %"
             )
             self._problems.add(Rule.EXPRESSION, f"{shown(value)} is no size expression", where, advice=advice)
             return None
@@ -451,6 +483,8 @@ class _Expressions:
                 expr = self._integer_attr(size.operands[0], where)
             case "numel":
                 expr = self._numel(size.operands[0], where)
+            case "rank":
+                expr = self._rank(size.operands[0], where)
             case "count":
                 expr = self._count(size.operands[0], where)
             case "dim":
@@ -530,6 +564,17 @@ class _Expressions:
             return None
         return _Value(AddressList(name))
 
+    def _shape_of(self, name: object, where: Spot) -> _Value | None:
+        if not self._is_port(name, where):
+            return None
+        if name not in self.names.bounded:
+            is_output = name in self.names.outputs
+            because = "the spec says what shape it has" if is_output else "it is an input"
+            advice = f'give the output shape=upper_bound(…), or the kernel dim("{name}", 0)' if is_output else None
+            self._problems.add(Rule.UPPER_BOUND, f"no kernel writes the shape of {name!r}", where, because=because, advice=advice)
+            return None
+        return _Value(ShapeBuffer(name))
+
     def _workspace(self, given: declare.Size, where: Spot) -> _Value | None:
         numbers = self.launches.workspaces
         number = numbers.setdefault(given, len(numbers))
@@ -541,6 +586,9 @@ class _Expressions:
 
     def _numel(self, name: object, where: Spot) -> Expr | None:
         return Numel(name) if self._is_port(name, where) and self._has_one_shape(name, where) else None
+
+    def _rank(self, name: object, where: Spot) -> Expr | None:
+        return Rank(name) if self._is_port(name, where) and self._has_one_shape(name, where) else None
 
     def _count(self, name: object, where: Spot) -> Expr | None:
         if not self._is_port(name, where):

@@ -8,14 +8,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from opkit.spec.fields import flag_of, name_of, shown, text_of
-from opkit.spec.naming import stem_of
-from opkit.spec.problems import Problems, Rule
+from opkit.spec.naming import Naming, stem_of
+from opkit.spec.problems import Problems, Rule, did_you_mean
 from opkit.spec.reserved import is_built_in, why_no_cpp_name, why_no_op_type
 
 if TYPE_CHECKING:
     from opkit.spec import declare
 
-__all__ = ["LONGEST_NAME", "PORT_NAME", "file_stem_of", "op_type_of", "port_name", "unique_names", "unique_ops", "unique_ports"]
+__all__ = [
+    "LONGEST_NAME",
+    "PORT_NAME",
+    "file_stem_of",
+    "naming_of",
+    "op_type_of",
+    "port_name",
+    "unique_names",
+    "unique_ops",
+    "unique_ports",
+]
 
 _OP_TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FILE_STEM = re.compile(r"[a-z][a-z0-9_]*")
@@ -28,20 +38,42 @@ def op_type_of(op: declare.Op, problems: Problems) -> str:
     if op_type is None:
         return ""
     allow_builtin = flag_of(op, "allow_builtin", problems)
-    because = why_no_op_type(op_type, allow_builtin=allow_builtin)
+    because = why_no_op_type(op_type)
     if not _is_op_type(op_type):
         because = (
             f"it must match [A-Z][A-Za-z0-9]* and have at most {LONGEST_NAME} characters: it becomes a C++ class and a GE registration"
         )
     if because:
-        words = re.findall(r"[A-Za-z0-9]+", op_type) if op_type.isascii() else []
-        camel = "".join(word[0].upper() + word[1:] for word in words)[:LONGEST_NAME]
-        suggestion = next((word for word in (camel, f"{camel}Custom") if _is_op_type(word) and not why_no_op_type(word)), None)
+        suggestion = _op_type_like(op_type)
         advice = f"{suggestion!r} would do" if suggestion else None
-        if is_built_in(op_type):
-            advice = f"{advice}; allow_builtin=True if it is meant to take the place of that one"
         problems.add(Rule.OP_TYPE, f"{shown(op_type)} can't be an op type", op.where_of("type"), because=because, advice=advice)
+    elif is_built_in(op_type) and not allow_builtin:
+        problems.warn(
+            Rule.BUILT_IN,
+            f"{op_type!r} is the type of a built-in op",
+            op.where_of("type"),
+            because="GE has one op of a type: a graph that means the built-in one may run this one, or the other way round",
+            advice=f"{_op_type_like(op_type)!r} would do; allow_builtin=True if it is meant to take the place of that one",
+        )
     return op_type
+
+
+def _op_type_like(word: str) -> str | None:
+    """A type that an op can have and that nobody has, as like the word as it can be."""
+    words = re.findall(r"[A-Za-z0-9]+", word) if word.isascii() else []
+    camel = "".join(word[0].upper() + word[1:] for word in words)[:LONGEST_NAME]
+    likely = (camel, f"{camel}Custom")
+    return next((each for each in likely if _is_op_type(each) and not why_no_op_type(each) and not is_built_in(each)), None)
+
+
+def naming_of(package: declare.Package, problems: Problems) -> Naming:
+    word = package.given["naming"]
+    known = [naming.value for naming in Naming]
+    if isinstance(word, str) and word in known:
+        return Naming(word)
+    advice = (did_you_mean(word, known) if isinstance(word, str) else None) or f"naming is {' or '.join(map(repr, known))}"
+    problems.add(Rule.FILE_STEM, f"{shown(word)} is no rule for file stems", package.where_of("naming"), advice=advice)
+    return Naming.MSOPGEN
 
 
 def file_stem_of(op: declare.Op, problems: Problems) -> str | None:
@@ -55,7 +87,7 @@ def file_stem_of(op: declare.Op, problems: Problems) -> str | None:
     return stem
 
 
-def unique_ops(ops: Sequence[declare.Op], problems: Problems) -> None:
+def unique_ops(ops: Sequence[declare.Op], naming: Naming, problems: Problems) -> None:
     """Reports two ops of one type, or of one file stem."""
     types: dict[str, declare.Op] = {}
     stems: dict[str, declare.Op] = {}
@@ -71,7 +103,7 @@ def unique_ops(ops: Sequence[declare.Op], problems: Problems) -> None:
             continue
         if counts[id(op)] > 1:
             problems.add(Rule.DUPLICATE, f"the op {op_type!r} is in ops twice", op.where)
-        stem = stem if isinstance(stem, str) else stem_of(op_type)
+        stem = stem if isinstance(stem, str) else stem_of(op_type, naming)
         other = stems.setdefault(stem, op)
         if other is not op:
             message = f"the ops {other.given['type']!r} and {op_type!r} have one file stem, {stem!r}"

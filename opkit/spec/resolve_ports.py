@@ -25,6 +25,7 @@ _VALUE_DEPENDS = ("required", "optional")
 
 
 def resolve_input(port: declare.Input, columns: Columns, problems: Problems) -> Input | None:
+    """An input whose formats are wrong has none: what names it can be looked at all the same."""
     before = len(problems)
     check_call(port, problems)
     name = port_name(port, problems)
@@ -40,9 +41,10 @@ def resolve_input(port: declare.Input, columns: Columns, problems: Problems) -> 
     if is_mixed and not is_dynamic:
         message = f"input {shown(name)} can't have different dtypes"
         problems.add(Rule.PORT, message, port.where_of("same_dtype"), because="it is one tensor", advice="write dynamic=True for a list")
+    is_known = len(problems) == before
     value_depend = _value_depend(port, problems)
     formats = _formats(port, problems)
-    if len(problems) > before:
+    if not is_known:
         return None
     return Input(
         name=name,
@@ -61,14 +63,14 @@ def resolve_input(port: declare.Input, columns: Columns, problems: Problems) -> 
 
 def resolve_output(port: declare.Output, columns: Columns, scope: OutputScope, problems: Problems) -> Output | None:
     before = len(problems)
-    check_call(port, problems, optional={"shape"})
+    check_call(port, problems)
     name = port_name(port, problems)
     symbol, dtypes = columns.of(port)
     shape: ShapeRule | None = None
     in_place = next((each for each in scope.inputs if each.name == name), None)
     if port.given.get("shape") is None and in_place is not None and in_place.shape is not None:
         shape = in_place.shape
-    elif port.given.get("shape") is None and (port.strays or not scope.has_all):
+    elif port.given.get("shape") is None and (port.strays or scope.may_be_unread(name)):
         pass  # The stray one may be the shape, or the input in place gives it.
     elif port.given.get("shape") is None:
         message = f"output {shown(name)} has no shape rule"
@@ -120,7 +122,7 @@ def check_in_place(
             "dtype": (port.symbol, port.dtypes) != (output.symbol, output.dtypes),
             "shape": port.shape is None or not isinstance(output.shape, ShapePattern) or port.shape.items != output.shape.items,
             "dynamic": port.is_dynamic != output.is_dynamic or (output.count_attr is not None and output.count_attr != port.count_attr),
-            "formats": port.formats != output.formats,
+            "formats": bool(port.formats) and port.formats != output.formats,
         }
         for argument, differs in differing.items():
             if differs:
@@ -218,4 +220,4 @@ def _formats(port: declare.Input | declare.Output, problems: Problems) -> tuple[
             found.append(known)
     if given == []:
         problems.add(Rule.FORMAT, f"{name_of(port)!r} has no formats", port.where_of("formats"), advice='write formats=("ND",)')
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) if len(found) == len(given or ()) else ()

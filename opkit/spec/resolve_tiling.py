@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from opkit.spec import declare
@@ -41,7 +41,8 @@ def resolve_tiling(
         found = find_user_function(operand, root, role=role, parameters=parameters, example=example, problems=problems)
         return None if found is None else UserTiling(found.path, found.relative, found.function)
     if not isinstance(operand, str):
-        problems.add(Rule.TILING, "tiling takes the name of a struct and a value for each member, or cpp(…) alone", where, advice=_FORM)
+        advice = _in_keywords(size) or _FORM
+        problems.add(Rule.TILING, "tiling takes the name of a struct and a value for each member, or cpp(…) alone", where, advice=advice)
         return None
     if struct is None:
         return Tiling(operand, ())
@@ -53,6 +54,15 @@ def resolve_tiling(
         return None
     members = [member for field in struct.fields for member in _members(field, size, value_of, problems)]
     return None if None in members else Tiling(struct.name, tuple(member for member in members if member is not None))
+
+
+def _in_keywords(size: declare.Size) -> str | None:
+    """What to write in place of members in a dict."""
+    match size.operands:
+        case (str(name), Mapping() as members) if members and all(isinstance(member, str) for member in members):
+            values = ", ".join(f"{member}={'…' if isinstance(value, declare.Size) else shown(value)}" for member, value in members.items())
+            return f'give the members by keyword: tiling("{name}", {values})'
+    return None
 
 
 def _has_all(size: declare.Size, struct: KernelStruct, where: Spot, problems: Problems) -> bool:

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING
 import attrs
 
 from opkit.errors import SpecError
-from opkit.spec.expressions import MAX_DEPTH, AttrValue, Binary, BinaryOp, DimName, Expr, Number, Scope, is_constant, leaves
+from opkit.spec.expressions import (
+    MAX_DEPTH,
+    AttrValue,
+    Binary,
+    BinaryOp,
+    DimName,
+    Expr,
+    Number,
+    Rank,
+    Scope,
+    ShapeText,
+    is_constant,
+    leaves,
+)
 from opkit.spec.fields import shown
 
 if TYPE_CHECKING:
@@ -52,7 +65,9 @@ class DimGroup:
 
 @attrs.frozen(str=False)
 class ComputedDim:
-    """A dim of an output that is computed from dims that inputs bind and from int attrs: `DimName` and `AttrValue` are its leaves."""
+    """A dim of an output that is computed from dims that inputs bind, from int attrs and from ranks of inputs: `DimName`, `AttrValue` and
+    `Rank` are its leaves.
+    """
 
     expr: Expr
 
@@ -64,9 +79,14 @@ class ComputedDim:
     def attrs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(leaf.name for leaf in leaves(self.expr) if isinstance(leaf, AttrValue)))
 
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The inputs whose ranks it is computed from."""
+        return tuple(dict.fromkeys(leaf.port for leaf in leaves(self.expr) if isinstance(leaf, Rank)))
+
     def __str__(self) -> str:
         """Without the brackets."""
-        return str(_renamed(self.expr, AttrValue, DimName))
+        return self.expr.read(ShapeText())[0]
 
 
 PatternItem = NamedDim | FixedDim | DimGroup | ComputedDim
@@ -110,6 +130,11 @@ class ShapePattern:
         """The attrs that dims are computed from, each once."""
         return tuple(dict.fromkeys(name for item in self.items if isinstance(item, ComputedDim) for name in item.attrs))
 
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The inputs whose ranks dims are computed from, each once."""
+        return tuple(dict.fromkeys(name for item in self.items if isinstance(item, ComputedDim) for name in item.ranked))
+
     def with_attrs(self, names: Iterable[str]) -> ShapePattern:
         """A copy in which these names are attrs and no dims."""
         known = set(names)
@@ -149,7 +174,29 @@ class UserShape:
         return None
 
 
-ShapeRule = ShapePattern | Broadcast | UserShape
+@attrs.frozen
+class UpperBound:
+    """An output's shape of which only the kernel knows some dims: those that `bounds` names, with the most that each can be."""
+
+    pattern: ShapePattern
+    bounds: tuple[tuple[str, Expr], ...]
+
+    @property
+    def text(self) -> str:
+        return f'upper_bound("{self.pattern.text}", {", ".join(f"{name}={bound}" for name, bound in self.bounds)})'
+
+    @property
+    def rank(self) -> int | None:
+        return self.pattern.rank
+
+    @property
+    def open_dims(self) -> tuple[NamedDim, ...]:
+        """The dims that only the kernel knows, each as often as it stands in the pattern."""
+        names = {name for name, _ in self.bounds}
+        return tuple(item for item in self.pattern.items if isinstance(item, NamedDim) and item.name in names)
+
+
+ShapeRule = ShapePattern | Broadcast | UserShape | UpperBound
 Bindings = dict[NamedDim | DimGroup, tuple[int, ...]]
 
 
@@ -199,7 +246,7 @@ def _item(word: str, text: str) -> PatternItem:
         return DimGroup(word[1:])
     if word.startswith("(") and word.endswith(")"):
         return _computed(word[1:-1])
-    if "(" in word:
+    if "(" in word or _is_pattern(f"({word})"):
         msg = f"{word!r} is no dim: an expression stands in brackets, as in `n (k // 2)`"
         raise PatternError(msg)
     if "," in text:
@@ -207,6 +254,37 @@ def _item(word: str, text: str) -> PatternItem:
         raise PatternError(msg)
     msg = f"{word!r} is no dim: a dim is a name, a number, `...` or `*name`"
     raise PatternError(msg)
+
+
+# What other notations put around a shape and between its dims.
+_AROUND = re.compile(r"\s*[\[({](.*)[\])}]\s*", re.DOTALL)
+_BETWEEN = re.compile(r"[,;|\u00d7\s]+")
+_OPERATOR = re.compile(r"\s*(//|[-+*/%])\s*")
+
+
+def likely_pattern(text: str) -> str | None:
+    """What a text that is no pattern most likely means, as a pattern; None if nothing is likely."""
+    around = _AROUND.fullmatch(text)
+    plain = around[1] if around is not None else text
+    blanks = " ".join(_BETWEEN.sub(" ", plain).split())
+    computed = " ".join(map(_as_computed, _OPERATOR.sub(r"\1", blanks).split()))
+    return next((guess for guess in (blanks, computed, f"({text.strip()})") if _is_pattern(guess)), None)
+
+
+def _as_computed(word: str) -> str:
+    if _is_pattern(word):
+        return word
+    counted = re.fullmatch(r"([0-9]+)([A-Za-z]\w*)", word)
+    expression = f"{counted[1]}*{counted[2]}" if counted is not None else word
+    return f"({_OPERATOR.sub(lambda found: f' {found[1]} '.replace(' / ', ' // '), expression)})"
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        parse_pattern(text)
+    except PatternError:
+        return False
+    return True
 
 
 _OPERATORS: dict[type[ast.operator], BinaryOp] = {
@@ -265,10 +343,12 @@ def _expression(tree: ast.expr, text: str) -> Expr:
             return Binary(BinaryOp.SUB, Number(0), _expression(operand, text))
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
             return Binary(_OPERATORS[type(operator)], _expression(left, text), _expression(right, text))
+        case ast.Call(func=ast.Name(id="rank"), args=[ast.Name(id=name)], keywords=[]) if _NAME.fullmatch(name):
+            return Rank(name)
         case ast.Call(func=ast.Name(id=name), args=[left, right], keywords=[]) if name in _FUNCTIONS:
             return Binary(_FUNCTIONS[name], _expression(left, text), _expression(right, text))
     found = ast.unparse(tree)
-    msg = f"`{found}` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"
+    msg = f"`{found}` can't be part of a dim: use names, numbers, + - * // %, ceil_div, min_, max_ of two, rank(x)"
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
         msg = f"`{found}` gives a fraction: write // to round down, ceil_div to round up"
     raise PatternError(msg, is_expression=True)
@@ -277,14 +357,14 @@ def _expression(tree: ast.expr, text: str) -> Expr:
 def _with_attrs(item: PatternItem, names: set[str]) -> PatternItem:
     if isinstance(item, NamedDim) and item.name in names:
         return ComputedDim(AttrValue(item.name))
-    return ComputedDim(_renamed(item.expr, DimName, AttrValue, names)) if isinstance(item, ComputedDim) else item
+    return ComputedDim(_attrs_in(item.expr, names)) if isinstance(item, ComputedDim) else item
 
 
-def _renamed(expr: Expr, old: type[DimName | AttrValue], new: type[DimName | AttrValue], names: Collection[str] | None = None) -> Expr:
-    """The tree with leaves of another kind, those of these `names` or all."""
+def _attrs_in(expr: Expr, names: Collection[str]) -> Expr:
+    """The tree in which these names are attrs and no dims."""
     if isinstance(expr, Binary):
-        return Binary(expr.op, _renamed(expr.left, old, new, names), _renamed(expr.right, old, new, names))
-    return new(expr.name) if isinstance(expr, old) and (names is None or expr.name in names) else expr
+        return Binary(expr.op, _attrs_in(expr.left, names), _attrs_in(expr.right, names))
+    return AttrValue(expr.name) if isinstance(expr, DimName) and expr.name in names else expr
 
 
 def why_no_shape(shape: Sequence[int]) -> str | None:
@@ -326,11 +406,14 @@ def unbound(pattern: ShapePattern, inputs: Iterable[ShapePattern]) -> tuple[Name
     return tuple(name for name in pattern.names if name not in bound)
 
 
-def shape_of(pattern: ShapePattern, bindings: Bindings, attrs: Mapping[str, object]) -> tuple[int, ...]:
-    """The shape that an output's pattern stands for; every name must be bound. Raises SpecError for a dim that has no value, KeyError for
-    an attr that isn't given.
+def shape_of(
+    pattern: ShapePattern, bindings: Bindings, attrs: Mapping[str, object], shapes: Mapping[str, Sequence[int]] | None = None
+) -> tuple[int, ...]:
+    """The shape that an output's pattern stands for; every name must be bound, and `shapes` have the inputs whose ranks it is computed
+    from. Raises SpecError for a dim that has no value, KeyError for an attr that isn't given.
     """
-    scope = Scope(dims={name.name: dims[0] for name, dims in bindings.items() if isinstance(name, NamedDim)}, attrs=attrs)
+    dims = {name.name: sizes[0] for name, sizes in bindings.items() if isinstance(name, NamedDim)}
+    scope = Scope(dims=dims, attrs=attrs, shapes=shapes or {})
     shape: list[int] = []
     for item in pattern.items:
         match item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ from opkit.spec.problems import Problems, Rule
 from opkit.spec.source_tree import descendants, parse_cpp, text_of_node
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from opkit.spec import declare
 
-__all__ = ["UserFunction", "find_user_function", "why_no_file"]
+__all__ = ["UserFunction", "find_user_function", "why_no_file", "with_included"]
 
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")
 _HEADER = re.compile(r"[\w+@-][\w.+@-]*(/[\w+@-][\w.+@-]*)*\.h(pp)?", re.ASCII)
@@ -69,6 +72,25 @@ def find_user_function(  # noqa: PLR0913 - what the messages about it have to sa
         problems.add(Rule.CPP, f"{header} has no function {function!r}", where, advice=advice)
         return None
     return UserFunction(path=path, relative=header, function=function)
+
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+def with_included(headers: Iterable[Path], root: Path) -> tuple[Path, ...]:
+    """Headers of the user's and those below `root` that they include with quotes, directly or not, without what opkit writes itself."""
+    found: list[Path] = []
+    pending = list(headers)
+    while pending:
+        file = pending.pop(0)
+        if file in found:
+            continue
+        found.append(file)
+        for name in _INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
+            other = Path(os.path.normpath(file.parent / name))
+            if other.is_relative_to(root) and other.is_file() and not _is_opkit_s(other.relative_to(root).as_posix()):
+                pending.append(other)
+    return tuple(found)
 
 
 def _is_opkit_s(header: str) -> bool:

@@ -3,22 +3,22 @@
 * Sizes come from the kernel's own ``blocks`` expression: where it holds ``ceil_div(numel(port), N)``, that port gets 0, 1, N-1, N, N+1 and
   3N+1 elements. An op without such an expression gets `DEFAULT_SIZES` for its first input.
 * Where a kernel strides over as many blocks as a dim has rows, as in ``blocks=dim("x", 0)``, that dim is 0, a few, and more than a launch
-  has blocks.
+  has blocks; where it has a block an element, as in ``blocks=numel("x")``, that port has more elements than a launch has blocks.
 * A size becomes a shape through the spec's patterns: the port's group of dims (or, without one, its last named dim) takes the size, its
   other names are 1. A named group gets two more shapes, one of rank 2 and one of rank 0; a port with several named dims one in which none
   is 1.
-* Crossed dtypes aren't all run: each dtype of each port is, at least once.
+* Crossed dtypes aren't all run: each dtype of each port is, at least once. Dtypes that only other SoCs have are left to those.
 * Optional inputs are there, and dynamic ones have 3 tensors; then, for one size, each optional one is absent, and the dynamic ones have 1
   and 17 tensors. An attr that counts them says so.
-* Attrs have their defaults; then, for one size, each attr in turn has one other value. A required attr has the benchmark's value, else a
-  small one.
+* Attrs have their defaults; then, for one size, each attr in turn has one other value, a list one of as many elements. A required attr
+  has the benchmark's value, else a small one.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -47,14 +47,28 @@ from opkit.spec import (
     Op,
     Package,
     ShapePattern,
+    UpperBound,
     UserShape,
 )
 
 if TYPE_CHECKING:
     from opkit.run import AttrValue
+    from opkit.spec import Kernel, Scope
     from opkit.spec.shapes import PatternItem
 
-__all__ = ["DEFAULT_SIZES", "BlockEdge", "Plan", "attrs_of", "block_edge", "combos_of", "many_rows", "plans_of", "row_dim", "shapes_for"]
+__all__ = [
+    "DEFAULT_SIZES",
+    "BlockEdge",
+    "Plan",
+    "attrs_of",
+    "block_edge",
+    "combos_of",
+    "many_rows",
+    "plans_elsewhere",
+    "plans_of",
+    "row_dim",
+    "shapes_for",
+]
 
 DEFAULT_SIZES = (0, 1, 31, 32, 33, 1000, 4097)
 
@@ -117,12 +131,12 @@ def block_edge(blocks: Expr) -> BlockEdge | None:
     return None
 
 
-def row_dim(blocks: Expr) -> Dim | None:
-    """Gives a dim that decides how many blocks there are: the first one that is multiplied by something, or held to limits that no shape
-    changes.
+def row_dim(blocks: Expr) -> Dim | Numel | None:
+    """Gives a dim that decides how many blocks there are, or the elements of a port: the first one that is multiplied by something, or held
+    to limits that no shape changes.
     """
     match blocks:
-        case Dim():
+        case Dim() | Numel():
             return blocks
         case Binary(op=BinaryOp.MUL, left=left, right=right):
             return row_dim(left) or row_dim(right)
@@ -150,21 +164,40 @@ def many_rows(package: Package, op: Op) -> dict[str, GivenShape] | str | None:
     return made
 
 
-def _held_rows(package: Package, op: Op, found: Dim, width: int) -> dict[str, GivenShape] | str:
+def _held_rows(package: Package, op: Op, found: Dim | Numel, width: int) -> dict[str, GivenShape] | str:
     shapes = _shapes_with(op, found, _MANY_ROWS, width)
     if shapes is None:
         return f"no input makes {found} as large as one likes"
-    combos = combos_of(op)
+    combos = op.dtype_combos()
     try:
         scope = op.scope(shapes, attrs_of(package, op, combos[0]))
+        rows = found.evaluate(scope)
         launches = [(kernel, kernel.blocks.evaluate(scope)) for kernel in op.kernels]
     except SpecError as error:
         return f"{error.message}: {error.because}" if error.because else error.message
+    if rows < _MANY_ROWS:
+        return f"no input makes {found} as large as one likes"
     if any(blocks > MAX_BLOCKS and not kernel.strides for kernel, blocks in launches):
         return f"a kernel of it doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
+    unfit = next((reason for kernel in op.kernels if (reason := _why_unfit(kernel, scope)) is not None), None)
+    if unfit is not None:
+        return unfit
     elements = {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
     size = max(sum(count * _bytes_of(combo.ports[name]) for name, count in elements.items()) for combo in combos)
     return shapes if size <= _MOST_BYTES else f"its tensors would have {size:,} bytes with {found} = {_MANY_ROWS}"
+
+
+def _why_unfit(kernel: Kernel, scope: Scope) -> str | None:
+    """Why an argument can't hold its value, with which the op refuses a launch; None if each can, as far as values are known."""
+    for name, scalar, expr in (each for arg in kernel.args for each in arg.scalars if each[1].is_integer):
+        try:
+            value = expr.evaluate(scope)
+        except SpecError:
+            continue
+        low, high = scalar.limits
+        if not low <= value <= high:
+            return f"{scalar.value} {name} of the kernel can't hold {value}"
+    return None
 
 
 def _bytes_of(dtype: DType) -> int:
@@ -172,7 +205,7 @@ def _bytes_of(dtype: DType) -> int:
     return 0 if dtype.npy is None else dtype.bytes
 
 
-def _strided_dim(op: Op) -> Dim | None:
+def _strided_dim(op: Op) -> Dim | Numel | None:
     return next((found for kernel in op.kernels if kernel.strides and (found := row_dim(kernel.blocks))), None)
 
 
@@ -180,7 +213,8 @@ def _rows(package: Package, op: Op) -> Iterator[tuple[str, dict[str, GivenShape]
     found = _strided_dim(op)
     if found is None:
         return
-    for rows in (0, _FEW_ROWS):
+    # The ladder of sizes has few elements.
+    for rows in (0, _FEW_ROWS) if isinstance(found, Dim) else ():
         shapes = _shapes_with(op, found, rows, _ROW_WIDTHS[0])
         if shapes is not None:
             yield f"{found} = {rows}", shapes
@@ -189,8 +223,10 @@ def _rows(package: Package, op: Op) -> Iterator[tuple[str, dict[str, GivenShape]
         yield f"{found} = {_MANY_ROWS}, more than a launch has blocks", many
 
 
-def _shapes_with(op: Op, dim: Dim, size: int, other: int) -> dict[str, GivenShape] | None:
+def _shapes_with(op: Op, dim: Dim | Numel, size: int, other: int) -> dict[str, GivenShape] | None:
     """Gives a shape for each input so that ``dim`` is ``size`` and other dims are ``other``; None if no name is that dim."""
+    if isinstance(dim, Numel):
+        return shapes_for(op, dim.port, size, at_least=True)
     pattern = _pattern(op, dim.port)
     items = pattern.items
     # What is broadcast with the port follows it, in `_applied`.
@@ -217,9 +253,12 @@ def _shapes_with(op: Op, dim: Dim, size: int, other: int) -> dict[str, GivenShap
     return _applied(op, binding, like)
 
 
-def plans_of(package: Package, op: Op) -> Iterator[Plan]:
-    """Gives the cases of an op, without those whose shapes the spec refuses: dims that can't be broadcast or that leave an output none."""
-    for plan in _candidates(package, op):
+def plans_of(package: Package, op: Op, soc: str | None = None) -> Iterator[Plan]:
+    """Gives the cases of an op on a SoC, without those whose shapes the spec refuses: dims that can't be broadcast or that leave an output
+    none.
+    """
+    is_compared = op.outputs and not op.kernel_shaped
+    for plan in _candidates(package, op, soc) if is_compared else _uncompared(package, op, soc):
         try:
             op.infer_shapes(plan.shapes, plan.attrs)
         except SpecError:
@@ -227,16 +266,29 @@ def plans_of(package: Package, op: Op) -> Iterator[Plan]:
         yield plan
 
 
-def _candidates(package: Package, op: Op) -> Iterator[Plan]:
+def plans_elsewhere(package: Package, op: Op, soc: str | None) -> Iterator[Plan]:
+    """Gives one case, never to be run, for each dtype combination that the op has on other SoCs only."""
+    here = {str(combo) for combo in _of_soc(op, soc)}
+    port = _first_of(op)
+    for combo in _enough(op, [combo for combo in op.dtype_combos() if str(combo) not in here]):
+        yield Plan(op=op, combo=combo, shapes=shapes_for(op, port, 1), attrs=attrs_of(package, op, combo), why="on another SoC")
+
+
+def _uncompared(package: Package, op: Op, soc: str | None) -> Iterator[Plan]:
+    """Of an op without outputs, or with one of which only the kernel knows the shape, there is nothing that could be compared: one case
+    stands for all, and says so.
+    """
+    why = "a shape that only the kernel knows" if op.outputs else "no outputs"
+    for combo in combos_of(op, soc)[:1]:
+        shapes = shapes_for(op, _first_of(op), DEFAULT_SIZES[-1])
+        yield Plan(op=op, combo=combo, shapes=shapes, attrs=attrs_of(package, op, combo), why=why)
+
+
+def _candidates(package: Package, op: Op, soc: str | None) -> Iterator[Plan]:
     edge = next((found for kernel in op.kernels if (found := block_edge(kernel.blocks))), None)
     sizes = DEFAULT_SIZES if edge is None else edge.sizes
     port = edge.port if edge is not None else _first_of(op)
-    if not op.outputs:
-        # Nothing that could be compared: one case stands for all, and says so.
-        combo = combos_of(op)[0]
-        yield Plan(op=op, combo=combo, shapes=shapes_for(op, port, sizes[-1]), attrs=attrs_of(package, op, combo), why="no outputs")
-        return
-    for combo in combos_of(op):
+    for combo in combos_of(op, soc):
         values = attrs_of(package, op, combo)
         seen = set()
         for size in sizes:
@@ -266,13 +318,23 @@ def _candidates(package: Package, op: Op) -> Iterator[Plan]:
                 )
 
 
-def combos_of(op: Op) -> tuple[DTypeCombo, ...]:
-    """Gives every column; of more than `_FEW` crossed combinations, enough that each port has each of its dtypes. A combination that only
-    some SoCs have isn't among them unless there is no other: what runs the tests is known only then.
+def combos_of(op: Op, soc: str | None = None) -> tuple[DTypeCombo, ...]:
+    """Gives every column; of more than `_FEW` crossed combinations, enough that each port has each of its dtypes. Of those that only some
+    SoCs have it gives those of ``soc``; none where that isn't known.
     """
-    combos = op.dtype_combos()
-    everywhere = [combo for index, combo in enumerate(combos) if all(rows[index] for rows in op.soc_rows.values())]
-    chosen = everywhere or list(combos)
+    return _enough(op, _of_soc(op, soc))
+
+
+def _of_soc(op: Op, soc: str | None) -> list[DTypeCombo]:
+    rows = list(op.soc_rows.values())
+    if soc is not None and op.soc_rows:
+        names = [name for name in op.soc_rows if name != "default" and soc.startswith(name)]
+        found = op.soc_rows.get(max(names, key=len) if names else "default")
+        rows = [found or (False,) * len(op.dtype_combos())]
+    return [combo for index, combo in enumerate(op.dtype_combos()) if all(each[index] for each in rows)]
+
+
+def _enough(op: Op, chosen: Sequence[DTypeCombo]) -> tuple[DTypeCombo, ...]:
     if not op.is_crossed or len(chosen) <= _FEW:
         return tuple(chosen)
     seen: set[tuple[str, str]] = set()
@@ -365,7 +427,7 @@ def _pattern(op: Op, port: str) -> ShapePattern:
     shape = op.port(port).shape
     if isinstance(shape, Broadcast):
         return _pattern(op, shape.ports[0])
-    if isinstance(shape, UserShape):
+    if isinstance(shape, UserShape | UpperBound):
         return _pattern(op, op.inputs[0].name) if op.inputs else ShapePattern("", ())
     return shape or ShapePattern("...", (DimGroup("..."),))
 
@@ -447,13 +509,20 @@ def _small_value(kind: AttrType) -> AttrValue:
 
 
 def _other_values(attr: Attr, value: AttrValue) -> tuple[AttrValue, ...]:
-    """What a text, a dtype or a list may be is the op's own: no other can be guessed."""
-    match attr.type:
+    """What a text or a dtype may be is the op's own, and how many elements a list may have: no other can be guessed."""
+    other = _other_value(attr.type, value)
+    return () if other is None or other == value else (other,)
+
+
+def _other_value(kind: AttrType, value: AttrValue) -> AttrValue | None:
+    match kind:
         case AttrType.BOOL:
-            return (not value,)
+            return not value
         case AttrType.INT if isinstance(value, int):
-            return (value - 1 if value == 2**63 - 1 else value + 1,)
+            return value - 1 if value == 2**63 - 1 else value + 1
         case AttrType.FLOAT if isinstance(value, float):
-            return (value * 2 + 0.25 if abs(value) < 1e30 else value / 2,)
-        case _:
-            return ()
+            return value * 2 + 0.25 if abs(value) < 1e30 else value / 2
+    if kind.element is None or not isinstance(value, tuple):
+        return None
+    others = tuple(_other_value(kind.element, each) for each in value)
+    return None if None in others else tuple(each for each in others if each is not None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from opkit.run import check_json, check_lines, shape_shown
+from opkit.run import check_json, check_lines, dtypes_shown, shape_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class GoldenReport:
         groups: dict[tuple[str, str], list[CaseResult]] = {}
         for result in self.results:
             if result.plan is not None:
-                groups.setdefault((result.op, _dtypes(result.plan)), []).append(result)
+                groups.setdefault((result.op, dtypes_shown(result.plan.combo)), []).append(result)
         rows: list[tuple[str, ...]] = []
         for (op, dtypes), results in groups.items():
             sizes = " ".join(dict.fromkeys(_size(result.plan) for result in results if result.plan is not None))
@@ -94,19 +94,12 @@ def _result_json(result: CaseResult) -> dict[str, Any]:
     }
 
 
-def _dtypes(plan: Plan) -> str:
-    """One symbol needs no name."""
-    named = plan.combo.symbols or plan.combo.ports
-    names = [dtype.name for dtype in named.values()]
-    return names[0] if len(set(names)) == 1 else ", ".join(f"{name}={dtype.name}" for name, dtype in named.items())
-
-
 def _title(results: Sequence[CaseResult]) -> str:
     """One case is told in full, several only by their number."""
     first = results[0]
     if len(results) > 1:
         return f"{first.status}: {first.op}, {len(results)} cases"
-    where = "" if first.plan is None else f" {_dtypes(first.plan)} {_shapes(first.plan)} ({first.plan.why})"
+    where = "" if first.plan is None else f" {dtypes_shown(first.plan.combo)} {_shapes(first.plan)} ({first.plan.why})"
     return f"{first.status}: {first.op}{where}"
 
 

@@ -58,10 +58,11 @@ class SmallBlock:
 
 
 def small_block_of(package: Package) -> SmallBlock:
+    """Says nothing of ops that can't be run at all."""
     cases: dict[str, ManyBlocks] = {}
     skipped: list[NoVariant] = []
     able = []
-    for op in package.ops:
+    for op in (each for each in package.ops if not each.kernel_shaped):
         reason = next((found for kernel in op.kernels if (found := _obstacle(kernel))), None)
         small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
         rows = many_rows(package, op)

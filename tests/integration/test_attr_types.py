@@ -143,6 +143,7 @@ void Check(const ge::Operator &op, const char *name, const T &wanted) {
 """
 
 
+@pytest.mark.case("B5", "B9")
 def test_a_default_is_read_back_as_the_spec_has_it(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
     checks = [f'  Check<{c_type}>(op, "a{index}", {text or c_type + "()"});\n' for index, (_, _, c_type, text) in enumerate(ALL)]
     body = f'int main() {{\n  const ge::op::EchoDefaults op("op");\n{"".join(checks)}  return failures;\n}}\n'
@@ -160,6 +161,7 @@ def test_a_value_of_a_case_reaches_the_operator(project: Path, toolkit_home: Pat
     assert run_program(project, toolkit_home, tmp_path, PROGRAM + body) == ""
 
 
+@pytest.mark.case("B1")
 @pytest.mark.slow
 @pytest.mark.usefixtures("toolkit_home")
 def test_a_kernel_is_given_the_bits_of_each_number(project: Path) -> None:

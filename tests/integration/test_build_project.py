@@ -82,6 +82,7 @@ def _compilers(slow: Path) -> list[int]:
     return [pid for pid in pids if Path(f"/proc/{pid}/cwd").exists()]
 
 
+@pytest.mark.case("D8")
 def test_what_was_built_is_an_opp_root_with_a_true_manifest(project: Path) -> None:
     manifest = json.loads((project / "output/opkit-manifest.json").read_text())
     assert [file["path"] for file in manifest["files"]] == [

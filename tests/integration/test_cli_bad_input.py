@@ -86,6 +86,7 @@ def test_all_mistakes_of_a_spec_are_listed_at_once(project: Path) -> None:
     assert _without_build(project)
 
 
+@pytest.mark.case("D5")
 def test_a_generated_file_that_was_never_opkits_is_not_overwritten(project: Path) -> None:
     shutil.rmtree(project / ".opkit")
     (project / "CMakeLists.txt").write_text("# my own\n")
@@ -104,7 +105,7 @@ def test_a_folder_that_is_no_project_is_refused_by_every_command(command: str, t
 
 def test_check_is_content_with_the_sample_and_builds_nothing(project: Path) -> None:
     document = opkit_json("check", project)
-    assert document == {"package": "args_refresh_add_custom", "ops": ["AddRefreshOp", "AddNoRefreshOp"]}
+    assert document == {"package": "args_refresh_add_custom", "ops": ["AddRefreshOp", "AddNoRefreshOp"], "warnings": []}
     assert not (project / "build").exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -59,6 +60,110 @@ def test_layer_norm_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Pat
     assert re.search(r"^26 passed$", done.stdout, flags=re.MULTILINE), done.stdout
     assert done.stdout.count("Precision check passed") == 12
     assert '.OPTIONAL_INPUT(bias, "T")\n    .OUTPUT(y, "T")' in done.stdout
+
+
+@pytest.mark.slow
+def test_kernels_are_compiled_when_their_page_says(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "compile-kernels.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "cust_opapi.kernels\nlibcust_opapi.so\n" in done.stdout
+    assert "exit code 5" in done.stdout
+    assert "does not compile for --npu-arch=dav-9999" in done.stderr
+    passed = re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE)
+    assert len(passed) == 2, done.stdout
+    assert passed[0] == passed[1]
+
+
+KERNEL_PAGE = ROOT / "docs" / "how-to" / "write-a-kernel.md"
+
+
+@pytest.mark.slow
+def test_the_kernel_in_half_precision_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *shell_blocks(KERNEL_PAGE)])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE) == ["36", "54"], done.stdout
+    assert re.search(r"^SiluCustom +bfloat16 +0 1 2047 2048 2049 6145 ", done.stdout, flags=re.MULTILINE), done.stdout
+    assert "float16, 1MB" in done.stdout
+
+
+SIMULATOR = ROOT / "simulator" / "include"
+_SMALL_ELEMENTS = ("int8_t", "uint8_t", "int16_t", "uint16_t", "half", "bfloat16_t")
+_ELEMENTS = (*_SMALL_ELEMENTS, "int32_t", "uint32_t", "float", "int64_t", "uint64_t", "double")
+_COUNTED = "{name}(t, t, t, 8);"
+_CALLS = {
+    "of a tensor and a number": "{name}(t, t, T(1), 8);",
+    "added to what is there": "{name}(t, t, T(1), 8);",
+    "of one tensor": "{name}(t, t, 8);",
+    "a number everywhere": "{name}(t, T(1), 8);",
+    "Compare": "{name}(bits, t, t, CMPMODE::EQ, 64);",
+    "Compares": "{name}(bits, t, T(1), CMPMODE::EQ, 64);",
+    "CompareScalar": "{name}(bits, t, T(1), CMPMODE::EQ, 64);",
+    "Select": "{name}(t, bits, t, t, SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);",
+    "DataCopy": "{name}(t, g, 32);",
+    "DataCopyPad": "{name}(g, t, DataCopyExtParams{1, 8, 0, 0, 0});",
+}
+
+
+def table(heading: str) -> list[list[str]]:
+    """The cells of a table's rows; an empty first one is that of the row before."""
+    page = KERNEL_PAGE.read_text()
+    (body,) = re.findall(rf"^{re.escape(heading)}\n\| -.*\n((?:\|.*\n)+)", page, flags=re.MULTILINE)
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in body.splitlines()]
+    for before, row in itertools.pairwise(rows):
+        row[0] = row[0] or before[0]
+    return rows
+
+
+def compiled(calls: dict[tuple[str, str], str], folder: Path) -> set[tuple[str, str]]:
+    """Which of the calls the simulator's headers compile."""
+    head = ['#include "kernel_operator.h"', "using namespace AscendC;"]
+    lines = [f"void f{number}() {{ {call} }}" for number, call in enumerate(calls.values())]
+    (folder / "probe.cpp").write_text("\n".join([*head, *lines, ""]))
+    argv = ["g++", "-std=c++17", "-fsyntax-only", "-I", str(SIMULATOR), "probe.cpp"]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    wrong = {int(line) - len(head) - 1 for line in re.findall(r"^probe\.cpp:(\d+):", done.stderr, flags=re.MULTILINE)}
+    return {key for number, key in enumerate(calls) if number not in wrong}
+
+
+@pytest.mark.slow
+def test_the_instructions_of_the_page_take_the_element_types_that_it_lists(tmp_path: Path) -> None:
+    """And no others. Instructions of one row may share a check, which a compiler tells once: each is compiled apart from the others."""
+    rows = [(kind, re.findall(r"`(\w+)`", names), types.split(", ")) for kind, names, types in table("| | instructions | element types |")]
+    for place in range(max(len(names) for _, names, _ in rows)):
+        calls, listed = {}, set()
+        for kind, names, types in (row for row in rows if len(row[1]) > place):
+            name = names[place]
+            listed |= {(name, element) for element in types}
+            for element in _ELEMENTS:
+                call = _CALLS.get(name, _CALLS.get(kind, _COUNTED)).replace("{name}", name)
+                tensors = "LocalTensor<T> t; GlobalTensor<T> g; LocalTensor<uint8_t> bits;"
+                calls[name, element] = f"using T = {element}; {tensors} {call}"
+        assert compiled(calls, tmp_path) == listed
+
+
+@pytest.mark.slow
+def test_the_casts_of_the_page_are_those_that_there_are(tmp_path: Path) -> None:
+    listed = {(source, element) for source, elements in table("| from | to |") for element in elements.split(", ")}
+    calls = {
+        (source, to): f"LocalTensor<{to}> to; LocalTensor<{source}> from; Cast(to, from, RoundMode::CAST_NONE, 8);"
+        for source in _ELEMENTS
+        for to in _ELEMENTS
+    }
+    assert compiled(calls, tmp_path) == listed
+
+
+def test_the_page_has_every_instruction_of_the_simulator() -> None:
+    headers = [header.read_text() for header in sorted((SIMULATOR / "ascendc").glob("*.h"))]
+    defined = {name for text in headers for name in re.findall(r"\bvoid ([A-Z]\w+)\(const LocalTensor<\w+> &dst\b", text)}
+    defined |= {name for text in headers for name in re.findall(r"^OPKIT_SIM_[A-Z_]+\(([A-Z]\w+)", text, flags=re.MULTILINE)}
+    told = {name for _, names, _ in table("| | instructions | element types |") for name in re.findall(r"`(\w+)`", names)}
+    assert defined - {"NAME"} == told | {"Cast"}
 
 
 def test_readme_commands_are_the_ones_that_ci_runs() -> None:

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from generated_support import run_program, varied_project
 
+from opkit.codegen import render
+from opkit.spec import load_package
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -136,3 +139,96 @@ def test_fixed_seed_inputs_lie_in_range_and_are_exact_in_their_type(project: Pat
         assert min(found) < low + (high - low) / 4 or name == "bool", name
         assert max(found) > high - (high - low) / 4, name
     assert len(values) == 8
+
+
+VALUES_SPEC = """\
+from opkit import *
+
+fill = Op(
+    "FillCustom",
+    inputs=[Input("sizes", "int32", shape="rank", value_depend="required")],
+    outputs=[Output("y", "float32", shape=cpp("ge/user/infer.h", "InferFill"))],
+    kernel=Kernel("kernels/fill.asc", entry="fill", args=["sizes", "y", numel("y")], blocks=1),
+)
+package = Package("values", ops=[fill])
+"""
+VALUES_RULE = """\
+#pragma once
+#include "exe_graph/runtime/infer_shape_context.h"
+inline bool InferFill(const gert::InferShapeContext &ctx, gert::Shape &shape) {
+  const gert::Shape *const rank = ctx.GetInputShape(0);
+  const gert::Tensor *const sizes = ctx.GetInputTensor(0);
+  const int32_t *const values = sizes == nullptr ? nullptr : sizes->GetData<int32_t>();
+  for (int64_t axis = 0; axis < rank->GetDim(0); ++axis) {
+    shape.AppendDim(values == nullptr ? -1 : values[axis]);
+  }
+  return true;
+}
+"""
+VALUES_PROGRAM = """\
+#include <cstdio>
+#include <map>
+#include "acl/acl_rt.h"
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"
+#include "custom_op.cpp"
+#include "ge/ge_api.h"
+#include "graph/graph.h"
+#include "graph/operator_factory.h"
+#include "utils/rtc_kernel_loader.cpp"
+#include "values.h"
+namespace ge {
+REG_OP(Const).OUTPUT(y, TensorType::ALL()).ATTR(value, Tensor, Tensor()).OP_END_FACTORY_REG(Const)
+REG_OP(Data).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).ATTR(index, Int, 0).OP_END_FACTORY_REG(Data)
+}  // namespace ge
+namespace {
+void Print(ge::Session &session, uint32_t id, ge::Operator &sizes) {
+  ge::op::FillCustom fill("fill");
+  fill.set_input_sizes(sizes);
+  ge::Graph graph(std::to_string(id).c_str());
+  graph.SetInputs({sizes}).SetOutputs({fill});
+  if (session.AddGraph(id, graph) != ge::SUCCESS || session.CompileGraph(id) != ge::SUCCESS) {
+    std::printf("%s\\n", ge::GEGetErrorMsgV2().GetString());
+    return;
+  }
+  std::vector<ge::Shape> shapes;
+  (void)session.GetCompiledGraphSummary(id)->GetOutputShapes(shapes);
+  for (const int64_t dim : shapes.at(0).GetDims()) {
+    std::printf("%lld ", static_cast<long long>(dim));
+  }
+  std::printf("\\n");
+}
+}  // namespace
+int main() {
+  const std::map<ge::AscendString, ge::AscendString> options = {{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "1"}};
+  if (ge::GEInitialize(options) != ge::SUCCESS) {
+    return 1;
+  }
+  {
+    ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
+    const ge::TensorDesc desc(ge::Shape({2}), ge::FORMAT_ND, ge::DT_INT32);
+    const int32_t values[] = {2, 3};
+    ge::Operator constant = ge::OperatorFactory::CreateOperator("sizes", "Const");
+    (void)constant.SetAttr("value", ge::Tensor(desc, reinterpret_cast<const uint8_t *>(values), sizeof(values)));
+    (void)constant.UpdateOutputDesc("y", desc);
+    Print(session, 0, constant);
+    ge::Operator data = ge::OperatorFactory::CreateOperator("sizes", "Data");
+    (void)data.UpdateInputDesc("x", desc);
+    (void)data.UpdateOutputDesc("y", desc);
+    Print(session, 1, data);
+  }
+  return ge::GEFinalize() == ge::SUCCESS ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.case("C9")
+def test_a_rule_of_the_user_s_reads_values_where_the_graph_has_them(toolkit_home: Path, tmp_path: Path) -> None:
+    kernel = 'extern "C" __global__ __aicore__ void fill(GM_ADDR sizes, GM_ADDR y, int64_t length) {}\n'
+    for name, text in {"ops.py": VALUES_SPEC, "kernels/fill.asc": kernel, "ge/user/infer.h": VALUES_RULE}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    render(load_package(tmp_path / "ops.py")).write(tmp_path)
+    constant, data, *_ = run_program(tmp_path, toolkit_home, tmp_path, VALUES_PROGRAM).splitlines()
+    assert constant == "2 3 "
+    # What comes while the graph runs is unknown while it is compiled; the simulator goes no further.
+    assert "shape [-1, -1] has unknown dims" in data

@@ -7,71 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from generated_support import succeed, varied_project
+from loader_support import FAKE_RUNTIME
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What the loader calls, in place of the runtime: it counts, and fails as it is told by the environment.
-RUNTIME = """\
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <atomic>
-#include <string>
-#include <thread>
-#include <vector>
-#include "acl/acl_rt.h"
-#include "acl/acl_rt_compile.h"
-#include "utils/rtc_kernel_loader.h"
-
-namespace {
-thread_local int32_t current_device = 0;
-std::atomic<int> live_programs{0};
-std::atomic<int> compiled{0};
-std::string last_text;
-std::string last_option;
-int FailureOf(const char *call) {
-  const char *const failing = std::getenv("FAIL");
-  return failing != nullptr && std::strcmp(failing, call) == 0 ? std::atoi(std::getenv("CODE")) : 0;
-}
-}  // namespace
-
-extern "C" {
-aclError aclrtGetDevice(int32_t *device) { *device = current_device; return FailureOf("aclrtGetDevice"); }
-aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attr, int64_t *value) {
-  *value = attr == ACL_DEV_ATTR_NPU_ARCH && std::getenv("NO_ARCH") == nullptr ? 2201 + device : 0;
-  return FailureOf("aclrtGetDeviceInfo");
-}
-const char *aclGetRecentErrMsg() { return std::getenv("SAID") == nullptr ? "what the runtime said" : std::getenv("SAID"); }
-aclError aclrtcCreateProg(aclrtcProg *prog, const char *src, const char *, int, const char **, const char **) {
-  last_text = src;
-  ++live_programs;
-  *prog = &last_text;
-  return FailureOf("aclrtcCreateProg");
-}
-aclError aclrtcCompileProg(aclrtcProg, int count, const char **options) {
-  last_option = count == 1 ? options[0] : "";
-  ++compiled;
-  return FailureOf("aclrtcCompileProg");
-}
-aclError aclrtcDestroyProg(aclrtcProg *prog) { --live_programs; *prog = nullptr; return 0; }
-aclError aclrtcGetCompileLogSize(aclrtcProg, size_t *size) { *size = 26; return 0; }
-aclError aclrtcGetCompileLog(aclrtcProg, char *log) { std::memcpy(log, "copy.asc:7: error: oh dear", 26); return 0; }
-aclError aclrtcGetBinDataSize(aclrtcProg, size_t *size) { *size = 4; return FailureOf("aclrtcGetBinDataSize"); }
-aclError aclrtcGetBinData(aclrtcProg, char *data) { std::memcpy(data, "code", 4); return FailureOf("aclrtcGetBinData"); }
-aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *handle) {
-  const bool is_vector = options->options->value.magic == ACL_RT_BINARY_MAGIC_ELF_VECTOR_CORE;
-  const bool is_good = is_vector && length == 4 && std::memcmp(data, "code", 4) == 0;
-  *handle = new int(0);
-  return is_good ? FailureOf("aclrtBinaryLoadFromData") : 1;
-}
-aclError aclrtBinaryGetFunction(const aclrtBinHandle, const char *, aclrtFuncHandle *function) {
-  *function = new int(0);
-  return FailureOf("aclrtBinaryGetFunction");
-}
-aclError aclrtBinaryUnLoad(aclrtBinHandle) { std::printf("unloaded\\n"); return 0; }
-}
-
+PROGRAM = """\
 using namespace varied_ops;
 int main() {
   const KernelVariant first{"copy.asc", "copy_elements", "#define DTYPE_X half\\n#line 1 \\"copy.asc\\"\\n"};
@@ -106,7 +47,7 @@ def loader(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> Path
     """A program with the generated loader in it, and a kernel beside it."""
     project = tmp_path_factory.mktemp("loader")
     varied_project(project)
-    (project / "runtime.cpp").write_text(RUNTIME)
+    (project / "runtime.cpp").write_text(FAKE_RUNTIME + PROGRAM)
     (project / "copy.asc").write_bytes(b"\xef\xbb\xbf// the kernel\nint x;\n")
     include = toolkit_home / "include"
     includes: list[str | Path] = ["-I", project / "ge", "-isystem", include, "-isystem", include / "graph"]

@@ -103,6 +103,7 @@ def test_a_package_of_the_name_of_a_generated_file_compiles(compiler: list[str],
         succeed(shell(*compiler, "-Werror", "-fsyntax-only", project / source))
 
 
+@pytest.mark.case("A6")
 @pytest.mark.slow
 @pytest.mark.usefixtures("toolkit_home")
 def test_ops_in_place_of_built_in_ones_are_built_and_run(tmp_path: Path) -> None:

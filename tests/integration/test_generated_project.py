@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from generated_support import build_by_hand, run_session, shell, succeed, varied_project
+from generated_support import build_by_hand, run_session, shell, strictly, succeed, varied_project
 from launch_support import write_launches
 from rules_support import write_rules
 
@@ -24,7 +24,6 @@ from opkit.spec import load_package
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "args_refresh_add_custom"
 FLATTEN = ROOT / "templates" / "deliverable" / "cmake" / "flatten_kernel.cmake"
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fsyntax-only"]
 
 
 def sample_project(folder: Path) -> Path:
@@ -79,10 +78,11 @@ def test_every_source_is_clean_under_clang_too(sources: dict[str, Path], toolkit
     succeed(shell("clang++", "-std=c++20", *strictly(toolkit_home), sources[which] / file))
 
 
-def strictly(toolkit: Path) -> list[str]:
-    include = toolkit / "include"
-    folders = [include, include / "graph", toolkit / "opp" / "built-in" / "op_proto" / "inc"]
-    return [*STRICT, *(word for folder in folders for word in ("-isystem", str(folder)))]
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["sample", "lists", "launches"])
+def test_every_header_includes_what_it_uses(sources: dict[str, Path], toolkit_home: Path, which: str) -> None:
+    for header in sorted((sources[which] / "ge").glob("utils/*.h")):
+        succeed(shell("g++", "-std=c++17", *strictly(toolkit_home), "-x", "c++", header))
 
 
 @pytest.mark.parametrize("value", [None, "", "/nowhere/at/all"])
@@ -189,6 +189,7 @@ def test_the_deliverable_is_its_library_kernels_and_header(built: Path) -> None:
     assert (library_of(built).parent / "add_custom.asc").read_bytes() == (SAMPLE / "kernels" / "add_custom.asc").read_bytes()
 
 
+@pytest.mark.case("D10")
 @pytest.mark.slow
 def test_everyone_may_read_the_installed_files(built: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (built / "output").rglob("*") if path.is_file()}
@@ -381,6 +382,7 @@ def test_the_flat_text_does_not_depend_on_where_the_project_lies(tmp_path: Path)
     assert texts[0] == texts[1]
 
 
+@pytest.mark.case("D8")
 @pytest.mark.parametrize(
     "content", [b"\xef\xbb\xbf// BOM\r\nint x;\r\n", b"// no newline at the end", b"\xff\xfe not UTF-8\n", b"a;b\\;[c]]]\n${X} @Y@\n"]
 )

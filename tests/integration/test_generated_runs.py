@@ -12,6 +12,7 @@ from generated_support import build_by_hand, run_session, succeed, varied_projec
 
 from opkit.run.arrays import Array, numpy_dtype, random_input, tolerance_of
 from opkit.run.case import AttrItem, AttrValue, Case, CaseWriter, OutputItem, TensorItem
+from opkit.run.records import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,6 +75,7 @@ def check(project: Path, folder: Path, *cases: Case) -> list[dict[str, Any]]:
     return reports
 
 
+@pytest.mark.case("C7")
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"])
 def test_every_dtype_arrives_unchanged(varied: tuple[Path, Package], tmp_path: Path, dtype: str) -> None:
     project, package = varied
@@ -85,6 +87,7 @@ def test_every_dtype_arrives_unchanged(varied: tuple[Path, Package], tmp_path: P
     assert all([item["set"] for item in report["precision"]] == [0, 1] for report in reports)
 
 
+@pytest.mark.case("B1")
 def test_attrs_reach_the_kernel_as_scalars_of_its_types(varied: tuple[Path, Package], tmp_path: Path) -> None:
     project, package = varied
     x = np.arange(-20, 20, dtype=np.int32)
@@ -104,6 +107,7 @@ def test_an_attr_that_does_not_fit_its_parameter_is_an_error(varied: tuple[Path,
     assert 'times = attr("times") is 2147483648, which does not fit where the kernel reads it' in done.stderr
 
 
+@pytest.mark.case("B9")
 def test_a_required_attr_must_be_given(varied: tuple[Path, Package], tmp_path: Path) -> None:
     project, _ = varied
     case = Case(op="Affine", inputs=(TensorItem(port="x", dtype="float32", array=np.zeros(3, np.float32)),))
@@ -112,6 +116,7 @@ def test_a_required_attr_must_be_given(varied: tuple[Path, Package], tmp_path: P
     assert "'times'" in done.stderr
 
 
+@pytest.mark.case("C2")
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
 def test_each_output_has_its_own_dtype(varied: tuple[Path, Package], tmp_path: Path, dtype: str) -> None:
     project, package = varied
@@ -132,6 +137,7 @@ def test_named_dims_tie_the_ports_together(varied: tuple[Path, Package], tmp_pat
     check(project, tmp_path / "cases", case_of(package, "AddToRows", arrays))
 
 
+@pytest.mark.case("C7")
 def test_an_output_that_is_empty_beside_one_that_is_not(varied: tuple[Path, Package], tmp_path: Path) -> None:
     project, package = varied
     arrays = {"x": np.zeros((3, 0), np.float32), "bias": np.zeros(0, np.float32)}
@@ -258,6 +264,7 @@ def test_a_wrong_command_line_exits_2_and_says_why(varied: tuple[Path, Package],
     assert expected in done.stderr
 
 
+@pytest.mark.case("A7")
 def test_without_its_deliverable_the_program_fails_and_says_so(varied: tuple[Path, Package], tmp_path: Path) -> None:
     project, _ = varied
     moved = tmp_path / "other"
@@ -267,6 +274,37 @@ def test_without_its_deliverable_the_program_fails_and_says_so(varied: tuple[Pat
     done = run_session(moved, "varied", "--check-only")
     assert done.returncode == 4
     assert "Affine" in done.stderr
+
+
+@pytest.mark.case("A7")
+def test_an_op_that_nobody_registered_is_named_with_those_that_there_are(varied: tuple[Path, Package], tmp_path: Path) -> None:
+    project, _ = varied
+    case = Case(op="Copyelements", inputs=(TensorItem(port="x", dtype="float32", array=np.zeros(3, np.float32)),))
+    done = run_session(project, "varied", "--check-only", "--case", CaseWriter(tmp_path / "cases").write("case", case))
+    assert done.returncode == 2
+    assert "there is no op 'Copyelements' in this package; it has CopyElements, Affine, SplitSigns, AddToRows, AddPairs" in done.stderr
+
+
+@pytest.mark.case("C7")
+@pytest.mark.parametrize(("shape", "is_launched"), [((0,), False), ((4, 0, 8), False), ((4, 1, 8), True)])
+def test_nothing_is_launched_for_an_empty_tensor(
+    varied: tuple[Path, Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], is_launched: bool
+) -> None:
+    project, package = varied
+    monkeypatch.setenv("OPKIT_SIM_TASK_RECORDS", str(tmp_path / "records"))
+    check(project, tmp_path / "cases", case_of(package, "CopyElements", {"x": np.zeros(shape, np.float32)}))
+    kernels = [record.name for record in read_records(tmp_path / "records") if record.kind == "KERNEL"]
+    assert bool(kernels) == is_launched
+
+
+@pytest.mark.case("D8")
+def test_a_kernel_as_other_editors_save_it_is_compiled(varied: tuple[Path, Package], tmp_path: Path) -> None:
+    project, package = varied
+    shutil.copytree(project / "build", tmp_path / "moved" / "build")
+    shutil.copytree(project / "output", tmp_path / "moved" / "output")
+    (kernel,) = (tmp_path / "moved").glob("output/op_graph/lib/*/*/copy.asc")
+    kernel.write_bytes(b"\xef\xbb\xbf" + kernel.read_bytes().rstrip().replace(b"\n", b"\r\n").replace(b"  ", b"\t"))
+    check(tmp_path / "moved", tmp_path / "cases", case_of(package, "CopyElements", {"x": np.arange(5, dtype=np.float32)}))
 
 
 @pytest.mark.parametrize(

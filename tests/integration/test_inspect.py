@@ -18,7 +18,7 @@ def test_people_get_every_op_with_its_ports_and_its_arguments_on_stdout() -> Non
         "output z T: float32 [...]",
         "kernel kernels/add_custom.asc, entry add_custom, 32 bytes of arguments",
         '24 int64_t length = numel("x") 8 bytes',
-        "refresh none",
+        "refresh none, compile load",
     ):
         assert line in lines, done.stdout
 

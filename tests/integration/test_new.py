@@ -34,6 +34,7 @@ def files_of(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.case("D1")
 def test_a_new_project_is_complete_and_agrees_with_its_spec(tmp_path: Path) -> None:
     document = opkit_json("new", "demo", cwd=tmp_path)
     project = tmp_path / "demo"
@@ -124,6 +125,7 @@ def test_a_dtype_that_the_kernel_can_not_compute_in_is_refused_with_those_it_can
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.case("D1")
 def test_every_kernel_that_ships_is_offered() -> None:
     assert kernels_offered() == tuple(sorted(file.stem for file in resources.kernels().glob("*.asc")))
 
@@ -134,6 +136,7 @@ def test_an_unwritable_place_is_one_error(tmp_path: Path) -> None:
     assert "error[OPK0304]" in done.stderr
 
 
+@pytest.mark.case("B13")
 def test_without_a_terminal_nothing_is_asked(tmp_path: Path) -> None:
     done = opkit("new", "demo", cwd=tmp_path)
     assert "?" not in done.stderr
@@ -164,6 +167,7 @@ def test_on_a_terminal_what_is_not_given_is_asked_for(tmp_path: Path) -> None:
     assert '"float16", "int32"' in spec
 
 
+@pytest.mark.case("D1")
 @pytest.mark.slow
 @pytest.mark.usefixtures("toolkit_home")
 def test_a_new_project_passes_its_own_tests_in_a_folder_with_a_space_and_other_letters(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def test_an_absent_optional_input_reaches_the_kernel_as_null(results: list[dict[
     assert all("bias" in shapes for why, shapes in cases.items() if why != "bias absent")
 
 
+@pytest.mark.case("C4")
 @pytest.mark.parametrize("refresh", BOTH)
 def test_a_scalar_behind_a_list_of_any_length_is_read_right(results: list[dict[str, Any]], refresh: str) -> None:
     cases = passed(results, f"SumList{refresh}")
@@ -127,6 +128,7 @@ ROW = np.ones(4, np.float32)
 SCALE = ("scale", np.float32(2).reshape(()))
 
 
+@pytest.mark.case("C5")
 @pytest.mark.usefixtures("results")
 @pytest.mark.parametrize(
     ("inputs", "count", "exit_code", "message"),

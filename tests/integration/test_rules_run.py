@@ -48,6 +48,7 @@ def test_inputs_are_broadcast(results: list[dict[str, Any]]) -> None:
     assert {((), ()), ((4097,), ()), ((3, 1365), ())} <= set(shapes)
 
 
+@pytest.mark.case("C12")
 def test_crossed_dtypes_promote(results: list[dict[str, Any]]) -> None:
     assert {tuple(result["dtypes"].values()) for result in of(results, "AddPromoted")} == {
         ("int32", "int8", "int32"),
@@ -113,6 +114,7 @@ def test_a_soc_s_own_dtype_runs_there_and_another_soc_s_doesn_t(project: Path, t
     assert "the spec has no kernel for x float16 on the SoC 'Ascend910B3'" in told
 
 
+@pytest.mark.case("B8")
 @pytest.mark.usefixtures("results")
 def test_what_isn_t_declared_is_refused_with_the_request_and_the_table(project: Path, tmp_path: Path) -> None:
     x = np.zeros(8, dtype="float32")

@@ -121,3 +121,58 @@ def test_a_reference_that_raises_shows_its_line_and_exits_2(three_dtypes: Path) 
         done = opkit("test", three_dtypes, exit_code=2)
     assert "the reference of AddRefreshOp fails for x [0], y [0]" in done.stderr
     assert "ops.py:" in done.stderr
+
+
+def test_a_kernel_that_does_not_compile_with_one_dtype_names_it_the_op_and_the_line(three_dtypes: Path) -> None:
+    kernel = three_dtypes / "kernels" / "add_custom.asc"
+    line = kernel.read_text().splitlines().index("  op.Process();") + 1
+    op_line = next(number for number, text in enumerate((three_dtypes / "ops.py").read_text().splitlines(), 1) if " = Op(" in text)
+    with edited(kernel, "  op.Process();", '  static_assert(sizeof(DTYPE_X) == 4, "float and int only"); op.Process();'):
+        done = opkit("test", three_dtypes, exit_code=5)
+    error = done.stderr[done.stderr.index("error[OPK0502]") :]
+    assert error.startswith("error[OPK0502]: a kernel of AddRefreshOp doesn't compile for float16\n"), error
+    assert f"--> ops.py:{op_line} " in error
+    assert re.search(rf"because: kernels/add_custom\.asc:{line}:(\d+:)? error: static assertion failed.*float and int only", error), error
+
+
+def test_dtypes_of_other_socs_are_skipped_with_the_reason(three_dtypes: Path) -> None:
+    by_soc = 'per_soc({"Ascend910B": ["float32", "int32"], "default": ["float32", "float16"]})'
+    listed = '["float32", "float16", "int32"]'
+    with (
+        edited(three_dtypes / "ops.py", listed, by_soc),
+        edited(three_dtypes / "ops.py", "from opkit import ", "from opkit import per_soc, "),
+    ):
+        report = opkit_json("test", three_dtypes)
+    statuses = {(result["dtypes"]["x"], result["status"]) for result in report["results"]}
+    assert statuses == {("float32", "passed"), ("int32", "passed"), ("float16", "skipped")}
+    assert {result["reason"] for result in report["results"]} == {None, "the spec has no such dtypes on Ascend910B3"}
+
+
+NULL_OPS = """\
+from opkit import Input, Kernel, Op, Output, Package, numel
+
+op = Op("AddBias", inputs=[Input("x", "float32", shape="..."), Input("bias", "float32", shape="", optional=True)],
+        outputs=[Output("z", "float32", shape="...")], reference=lambda x, bias: x if bias is None else x + bias,
+        kernel=Kernel("kernels/add_custom.asc", entry="add_custom", args=["x", "bias", "z", numel("x")], blocks=1))
+package = Package("bias", ops=[op])
+"""
+NULL_KERNEL = """\
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void add_custom(__gm__ float *x, __gm__ float *bias, __gm__ float *z, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) {
+    z[i] = x[i] + bias[0];
+  }
+}
+"""
+
+
+def test_an_absent_input_that_the_kernel_reads_is_named(tmp_path: Path) -> None:
+    project = tmp_path / "bias"
+    (project / "kernels").mkdir(parents=True)
+    (project / "ops.py").write_text(NULL_OPS)
+    (project / "kernels" / "add_custom.asc").write_text(NULL_KERNEL)
+    done = opkit("test", project, exit_code=4)
+    failed = done.stdout[done.stdout.index("failed: AddBias") :]
+    assert "(bias absent)" in failed
+    assert "memory fault at 0x0: byte 0 of a null address: argument 2, 'bias', is null, as the address of an absent optional" in failed
+    assert "1 failed, 9 passed, 1 skipped" in done.stdout

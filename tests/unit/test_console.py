@@ -10,6 +10,7 @@ import pytest
 
 from opkit.console import Console
 from opkit.errors import SpecError, SpecErrors, UsageError
+from opkit.spec.problems import SpecWarning
 
 
 @pytest.fixture
@@ -48,6 +49,20 @@ def test_quiet_keeps_warnings_and_errors(console: Console, capsys: pytest.Captur
     console.warn("careful")
     console.error(UsageError("wrong"))
     assert capsys.readouterr().err == "warning: careful\nerror[OPK0100]: wrong\n"
+
+
+def test_a_warning_about_the_spec_looks_as_an_error_does_and_comes_once(
+    console: Console, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console.is_quiet = True
+    warning = SpecWarning(number="OPK0219", message="odd", where="ops.py:3   Op(", because="it: is", help="mend it")
+    for _ in range(2):
+        console.warning(warning)
+    assert capsys.readouterr().err == "warning[OPK0219]: odd\n  --> ops.py:3   Op(\n  because: it: is\n  help: mend it\n"
+    console.reset()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console.warning(warning)
+    assert capsys.readouterr().err.startswith("\x1b[33;1mwarning[OPK0219]\x1b[0m: odd\n")
 
 
 def test_commands_are_echoed_quoted_with_verbose_only(console: Console, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,8 @@ from opkit.spec.importers.prototype import Brought, KernelFile, Prototype
 from opkit.spec.importers.reg_op import read_header
 from opkit.spec.importers.tokens import Kind, Source
 from opkit.spec.kernel_signature import read_kernel
-from opkit.spec.model import Refresh
+from opkit.spec.model import Compile, Refresh
+from opkit.spec.resolve_capabilities import Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,9 @@ __all__ = ["read_folder"]
 _HEADERS = {".h", ".hpp", ".hh"}
 _SOURCES = {".cpp", ".cc", ".cxx"}
 _KERNELS = {".asc", *_SOURCES}
+# GE's classes of which an op is one of these, and how addresses are refreshed; GE asks for them in this order.
+_REFRESH = {"ArgsUpdater": Refresh.UPDATER, "AnnotatedArgsOp": Refresh.ANNOTATED, "EagerExecuteOp": Refresh.NONE}
+_LAUNCHING = {"AnnotatedArgsOp", "EagerExecuteOp"}
 _SKIPPED = {"build", "output", "node_modules", "__pycache__"}
 _MOST_FILES = 2000
 
@@ -47,7 +51,7 @@ def read_folder(folder: Path, read_text: Callable[[Path], str]) -> Brought:
         prototypes=tuple(prototypes),
         header=headers[0].name if is_one_header else None,
         kernels=tuple(_kernels(root, texts)),
-        refresh=_refresh(prototypes, texts),
+        capabilities=_capabilities(prototypes, texts),
     )
 
 
@@ -86,19 +90,21 @@ def _kernels(root: Path, texts: dict[Path, str]) -> Iterator[KernelFile]:
         )
 
 
-def _refresh(prototypes: list[Prototype], texts: dict[Path, str]) -> dict[str, str]:
+def _capabilities(prototypes: list[Prototype], texts: dict[Path, str]) -> dict[str, Capabilities]:
     """What the base classes of `class AddCustom : public EagerExecuteOp, public ArgsUpdater` say, for the ops that have such a class."""
-    known = {refresh.value for refresh in Refresh}
     types = {prototype.type for prototype in prototypes}
-    found: dict[str, str] = {}
+    found: dict[str, Capabilities] = {}
     for path, text in texts.items():
-        if path.suffix not in _SOURCES or "EagerExecuteOp" not in text:
+        if path.suffix not in _SOURCES or not any(base in text for base in _LAUNCHING):
             continue
         for name, bases in _classes(Source(path, text)):
-            if name in types and "EagerExecuteOp" in bases:
-                word = "updater" if "ArgsUpdater" in bases else "annotated" if "AnnotatedArgsOp" in bases else "none"
-                if word in known:
-                    found[name] = word
+            if name in types and bases & _LAUNCHING:
+                refresh = _REFRESH[next((base for base in _REFRESH if base in bases), "EagerExecuteOp")]
+                is_portable = "PortableOp" in bases
+                # However such a class comes by its binaries, it has them before a graph is loaded.
+                is_compiled = "CompilableOp" in bases or is_portable or refresh is Refresh.ANNOTATED
+                compiled = Compile.GRAPH if is_compiled else Compile.LOAD
+                found[name] = Capabilities(refresh=refresh, compile=compiled, is_portable=is_portable)
     return found
 
 

@@ -8,7 +8,7 @@ import attrs
 
 from opkit.spec.kernel_signature import is_pointer
 from opkit.spec.model import AttrType
-from opkit.spec.naming import stem_of
+from opkit.spec.naming import Naming, stem_of
 from opkit.spec.scalars import scalar_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def launch_of(prototype: Prototype, kernels: Sequence[KernelFile]) -> Launch | N
     """The kernel whose entry has the op's name or takes its ports by their names, or the only one there is; None if several could be it."""
     found = [(kernel, entry) for kernel in kernels for entry in kernel.entries]
     ports = {port.name for port in prototype.ports}
-    named = [each for each in found if each[1].name in {stem_of(prototype.type), prototype.type}]
+    names = {prototype.type, *(stem_of(prototype.type, naming) for naming in Naming)}
+    named = [each for each in found if each[1].name in names]
     fitting = [each for each in found if ports and ports <= {name for _, name, _ in each[1].params}]
     for candidates in (named, fitting, found):
         if len(candidates) == 1:

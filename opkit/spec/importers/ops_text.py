@@ -13,7 +13,7 @@ import attrs
 import opkit
 from opkit.spec.importers.launch import Launch, LaunchArgument, launch_of, name_of
 from opkit.spec.importers.prototype import AttrClause, PortClause, PortKind, Prototype, Unknown
-from opkit.spec.model import AttrType
+from opkit.spec.model import AttrType, Compile
 from opkit.spec.naming import stem_of
 from opkit.spec.open_questions import QUESTION
 from opkit.spec.reserved import is_built_in
@@ -200,11 +200,15 @@ class _Printer:
         self._symbols(prototype)
         self._dtype_mode(prototype)
         self._add(1, f"kernel={kernel},")
-        refresh = self.brought.refresh.get(prototype.type)
-        if refresh is not None:
-            self._add(1, f'refresh="{refresh}",  # as its class says')
+        capabilities = self.brought.capabilities.get(prototype.type)
+        if capabilities is not None:
+            self._add(1, f'refresh="{capabilities.refresh.value}",  # as its class says')
+            if capabilities.compile is not Compile.LOAD:
+                self._add(1, f'compile="{capabilities.compile.value}",  # as its class says')
+            if capabilities.is_portable:
+                self._add(1, "portable=True,  # as its class says")
         if is_built_in(prototype.type):
-            self._add(1, "allow_builtin=True,  # GE has an op of this type")
+            self._add(1, "allow_builtin=True,  # CANN has an op of this type")
         self._reference(prototype)
         self._add(0, ")")
         self._add(0, "")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from opkit.spec.kernel_signature import FoundEntry
     from opkit.spec.location import Location
     from opkit.spec.model import AttrDefault, AttrType
+    from opkit.spec.resolve_capabilities import Capabilities
 
 __all__ = ["AttrClause", "Brought", "KernelFile", "PortClause", "PortKind", "Prototype", "SymbolClause", "Unknown"]
 
@@ -119,15 +120,15 @@ class KernelFile:
 
 @attrs.frozen(kw_only=True)
 class Brought:
-    """What was found in a file or folder. `refresh` has the op types whose class tells how addresses are refreshed, by the word of a spec;
-    `header` is the proto header's own name, if there is one.
+    """What was found in a file or folder. `capabilities` has the op types whose class tells them; `header` is the proto header's own name,
+    if there is one.
     """
 
     origin: str
     prototypes: tuple[Prototype, ...]
     header: str | None = None
     kernels: tuple[KernelFile, ...] = ()
-    refresh: Mapping[str, str] = attrs.field(factory=dict)
+    capabilities: Mapping[str, Capabilities] = attrs.field(factory=dict)
 
     @property
     def named(self) -> str:

@@ -30,7 +30,7 @@ struct DtypeEntry {
 
 struct OpEntry {
   const char *type;
-  bool is_updater;
+  const char *refresh;  // as a spec says it
   std::vector<PortEntry> inputs;
   std::vector<PortEntry> outputs;
   std::vector<DtypeEntry> dtypes;
@@ -43,8 +43,8 @@ ge::Operator Create(const char *name) {
 }
 
 template <typename Rules, typename Proto>
-OpEntry EntryOf(const char *type, bool is_updater) {
-  OpEntry entry{type, is_updater, {}, {}, {}, &Create<Proto>};
+OpEntry EntryOf(const char *type, const char *refresh) {
+  OpEntry entry{type, refresh, {}, {}, {}, &Create<Proto>};
   for (const auto &row : Rules::kDtypes) {
     DtypeEntry dtypes;
     dtypes.inputs.assign(std::begin(row.inputs), std::end(row.inputs));
@@ -57,12 +57,12 @@ OpEntry EntryOf(const char *type, bool is_updater) {
 inline std::vector<OpEntry> MakeOps() {
   std::vector<OpEntry> ops;
 
-  ops.push_back(EntryOf<AddRefreshOpRules, ge::op::AddRefreshOp>("AddRefreshOp", true));
+  ops.push_back(EntryOf<AddRefreshOpRules, ge::op::AddRefreshOp>("AddRefreshOp", "updater"));
   ops.back().inputs.push_back({"x", "T"});
   ops.back().inputs.push_back({"y", "T"});
   ops.back().outputs.push_back({"z", "T"});
 
-  ops.push_back(EntryOf<AddRefreshOpRules, ge::op::AddNoRefreshOp>("AddNoRefreshOp", false));
+  ops.push_back(EntryOf<AddRefreshOpRules, ge::op::AddNoRefreshOp>("AddNoRefreshOp", "none"));
   ops.back().inputs.push_back({"x", "T"});
   ops.back().inputs.push_back({"y", "T"});
   ops.back().outputs.push_back({"z", "T"});

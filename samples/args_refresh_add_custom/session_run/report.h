@@ -74,10 +74,11 @@ inline void PrintPerf(const Runs &runs, const Options &options) {
   std::printf("[Perf] input shape: %s, %s, %s\n", ShapeText(input.shape).c_str(), input.type->name, SizeText(input.data.size()).c_str());
   std::printf("[Perf] iters: %lld\n", static_cast<long long>(options.iters));
   // The two lines that the comparison is known by; other cases are told apart by their op.
-  const bool is_refresh_pair = runs.size() == 2 && runs[0]->Op().is_updater && !runs[1]->Op().is_updater;
+  const auto is_refreshed = [](const CaseRun &run, const char *refresh) { return std::strcmp(run.Op().refresh, refresh) == 0; };
+  const bool is_refresh_pair = runs.size() == 2 && is_refreshed(*runs[0], "updater") && is_refreshed(*runs[1], "none");
   for (const auto &run : runs) {
     const double total = Median(run->Samples());
-    const char *const label = run->Op().is_updater ? "With    ArgsUpdater" : "Without ArgsUpdater";
+    const char *const label = is_refreshed(*run, "updater") ? "With    ArgsUpdater" : "Without ArgsUpdater";
     const double average = total / static_cast<double>(options.iters);
     std::printf("[Perf] %s: %.3f us (avg %.3f us/iter)\n", is_refresh_pair ? label : run->Op().type, total, average);
   }
@@ -139,7 +140,7 @@ inline std::string JsonInput(const TensorValue &tensor) {
 
 // Without its closing brace: what follows differs.
 inline std::string JsonCase(const Case &given, uint32_t graph_id) {
-  const char *const refresh = FindOp(given.op).is_updater ? "updater" : "none";
+  const char *const refresh = FindOp(given.op).refresh;
   return "{\"case\": " + JsonText(given.folder) + ", \"op\": " + JsonText(given.op) + ", \"refresh\": " + JsonText(refresh) +
          ", \"inputs\": " + JsonList(given.inputs, JsonInput) + ", \"graph_id\": " + std::to_string(graph_id);
 }

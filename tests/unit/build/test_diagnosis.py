@@ -166,3 +166,25 @@ def test_what_the_linker_here_prints_is_understood(tmp_path: Path) -> None:
     assert diagnose(done.stderr, root=tmp_path, log=_LOG, step="ninja").message == "the linker finds no library nowhere_at_all"
     done = subprocess.run(["g++", tmp_path / "x.cpp", "-o", tmp_path / "x"], capture_output=True, text=True, check=False)
     assert diagnose(done.stderr, root=tmp_path, log=_LOG, step="ninja").message == "no library defines gone(int)"
+
+
+def test_what_kernels_that_are_compiled_in_the_build_end_with_is_told_without_its_place_in_generated_code() -> None:
+    error = _diagnosed(
+        "[3/4] Generating cust_opapi.kernels\n"
+        "FAILED: cust_opapi.kernels /p/my ops/build/cust_opapi.kernels \n"
+        "cd '/p/my ops/build' && ./add_prebuild kernels cust_opapi.kernels dav-1\n"
+        "[ERROR] ge/utils/kernel_compiler.cpp:61: kernel source k/add.asc does not compile for --npu-arch=dav-1: error 176 (bad): no\n"
+        "ninja: build stopped: subcommand failed.\n"
+    )
+    assert error.message == "kernel source k/add.asc does not compile for --npu-arch=dav-1"
+    assert error.because == "error 176 (bad): no"
+
+
+def test_a_prebuild_that_knows_no_architecture_says_how_to_name_one() -> None:
+    error = _diagnosed(
+        "FAILED: cust_opapi.kernels \n"
+        "add_prebuild: error: no architecture to compile for is named, and this machine has no device that names one: "
+        "error 1 (x); pass -DA=b\n"
+    )
+    assert error.message == "no architecture to compile for is named, and this machine has no device that names one"
+    assert error.because == "error 1 (x); pass -DA=b"

@@ -367,3 +367,37 @@ def test_the_state_holds_nothing_of_a_step_that_failed(tiny: Tiny) -> None:
     state = json.loads((tiny.root / "build/opkit-build.json").read_text())
     assert state["fingerprint"] == {}
     assert state["rendered"]["package"] == "tiny"
+
+
+def _configured_arch(tiny: Tiny) -> str:
+    cache = (tiny.root / "build/CMakeCache.txt").read_text()
+    return cache.partition("OPKIT_NPU_ARCH:")[2].partition("\n")[0].partition("=")[2]
+
+
+def test_the_architecture_of_prebuilt_kernels_is_kept_until_another_is_named_or_all_is_forgotten(tiny: Tiny) -> None:
+    tiny.files["prebuild/main.cc"] = "int main() {}\n"
+    tiny.files["CMakeLists.txt"] += 'set(OPKIT_NPU_ARCH "" CACHE STRING "")\n'
+    tiny.build()
+    assert _configured_arch(tiny) == ""
+    assert "configured" in tiny.build(npu_arch="dav-2201").steps
+    assert _configured_arch(tiny) == "dav-2201"
+    assert tiny.build().steps == ()
+    assert tiny.build(npu_arch="dav-2201").steps == ()
+    assert "configured" in tiny.build(npu_arch="dav-3510").steps
+    assert _configured_arch(tiny) == "dav-3510"
+    assert "configured" in tiny.build(is_forced=True).steps
+    assert _configured_arch(tiny) == ""
+
+
+def test_an_architecture_for_kernels_that_nobody_prebuilds_is_an_error(tiny: Tiny) -> None:
+    with pytest.raises(UsageError) as caught:
+        tiny.build(npu_arch="dav-2201")
+    assert caught.value.message == "--npu-arch dav-2201 says nothing here"
+    assert 'no op of the package has compile="prebuilt"' in (caught.value.because or "")
+    # One that was named before, for ops that since are compiled at another time, is no error.
+    tiny.files["prebuild/main.cc"] = "int main() {}\n"
+    tiny.say("1")
+    tiny.build(npu_arch="dav-2201")
+    del tiny.files["prebuild/main.cc"]
+    tiny.say("2")
+    assert "configured" in tiny.build().steps

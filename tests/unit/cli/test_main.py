@@ -173,6 +173,7 @@ def test_a_reader_that_goes_away_is_no_fault() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.case("B13")
 def test_no_command_reads_stdin_or_writes_in_the_current_folder(tmp_path: Path) -> None:
     for name in ("doctor", "clean", "check"):
         _opkit(name, cwd=tmp_path)

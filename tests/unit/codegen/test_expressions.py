@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from opkit.codegen import render
 from opkit.codegen.expressions import BlockStatements
 from opkit.errors import SpecError
-from opkit.spec import AttrValue, Binary, BinaryOp, Dim, Expr, Number, Numel, Op, Scope, load_package
+from opkit.spec import AttrValue, Binary, BinaryOp, Dim, Expr, Number, Numel, Op, Rank, Scope, load_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +52,7 @@ def expressions() -> st.SearchStrategy[Expr]:
         NUMBERS.map(Number),
         st.just(Numel("x")),
         st.integers(-3, 2).map(lambda axis: Dim("x", axis)),
+        st.just(Rank("x")),
         st.sampled_from(["k", "flag"]).map(AttrValue),
     )
     return st.recursive(
@@ -88,7 +89,7 @@ def _evaluate(expr: Expr, shape: tuple[int, ...], k: int) -> int | None:
 def _evaluate_in_cpp(op: Op, exprs: Sequence[Expr], folder: Path, toolkit: Path) -> list[list[int | None]]:
     """Compiles the C++ reading of each tree against the generated size.h, with shapes and attrs in place of a context."""
     package = load_package(op.where.file)
-    helpers = Binary(BinaryOp.ADD, Dim("x", 0), Number(1))
+    helpers = Binary(BinaryOp.ADD, Dim("x", 0), Rank("x"))
     for kind in BinaryOp:
         helpers = Binary(kind, helpers, Numel("x"))
     whole = attrs.evolve(package, ops=(attrs.evolve(op, kernels=(attrs.evolve(op.kernel, blocks=helpers),)),))

@@ -41,6 +41,7 @@ def test_files_and_their_hashes_are_written(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / MANIFEST).read_text())["files"]) == {"a", "ge/b"}
 
 
+@pytest.mark.case("D2")
 def test_writing_the_same_again_touches_nothing(tmp_path: Path) -> None:
     files(a="1\n", ge__b="2\n").write(tmp_path)
     before = times(tmp_path)
@@ -56,6 +57,7 @@ def test_only_what_differs_is_written(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"a": "1\n", "b": "3\n"}
 
 
+@pytest.mark.case("D4", "D5")
 def test_edited_files_are_named_together_and_nothing_is_written(tmp_path: Path) -> None:
     files(a="1\n", b="2\n", c="3\n").write(tmp_path)
     (tmp_path / "a").write_text("mine\n")
@@ -73,6 +75,7 @@ def test_an_edited_file_that_would_not_change_is_no_obstacle(tmp_path: Path) -> 
     assert files(a="4\n", b="5\n").write(tmp_path).written == ("b",)
 
 
+@pytest.mark.case("D5")
 def test_a_file_that_opkit_never_wrote_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("mine\n")
     with pytest.raises(EditedFileError) as caught:
@@ -87,6 +90,7 @@ def test_a_deleted_file_is_written_again(tmp_path: Path) -> None:
     assert files(a="1\n", b="2\n").write(tmp_path).written == ("a",)
 
 
+@pytest.mark.case("A5", "D4")
 def test_what_is_no_longer_needed_is_removed_with_its_empty_folder(tmp_path: Path) -> None:
     files(a="1\n", ge__b="2\n").write(tmp_path)
     (tmp_path / "notes.txt").write_text("mine\n")
@@ -149,6 +153,7 @@ def test_no_temporary_file_stays(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [".opkit", "a", "b"]
 
 
+@pytest.mark.case("D4")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_an_unwritable_folder_is_one_clear_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)

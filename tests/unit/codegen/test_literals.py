@@ -72,6 +72,7 @@ def test_an_integer_outside_int64_is_refused(value: int) -> None:
         cpp_int(value)
 
 
+@pytest.mark.case("B3")
 @given(FLOAT32)
 def test_a_float_literal_reads_back_to_the_same_bits(value: float) -> None:
     literal = cpp_float(value)
@@ -80,6 +81,7 @@ def test_a_float_literal_reads_back_to_the_same_bits(value: float) -> None:
     assert struct.pack("<f", float(literal[:-1])) == struct.pack("<f", value)
 
 
+@pytest.mark.case("B3")
 @pytest.mark.parametrize(
     ("value", "literal"),
     [
@@ -98,12 +100,14 @@ def test_a_double_becomes_the_shortest_literal_of_its_float32(value: float, lite
     assert len(found) <= len(literal)
 
 
+@pytest.mark.case("B3")
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 1e39, -3.5e38])
 def test_a_float_that_float32_does_not_hold_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match=r"finite|float32"):
         cpp_float(value)
 
 
+@pytest.mark.case("B3")
 def test_a_compiler_agrees_about_awkward_values(tmp_path: Path) -> None:
     integers = [0, -1, 2**31, -(2**31), 2**63 - 1, -(2**63)]
     floats = [0.1, -0.0, 1e-45, 3.4028235e38, 1 / 3]

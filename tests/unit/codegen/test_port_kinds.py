@@ -104,6 +104,7 @@ def test_an_optional_input_s_address_is_never_read_through_a_null_pointer(texts:
     assert "args.x = ctx.GetInputTensor(0)->GetAddr();" in fill
 
 
+@pytest.mark.case("C4")
 def test_behind_a_list_a_port_is_found_by_its_place_in_the_prototype(texts: dict[str, str]) -> None:
     code = texts["ge/custom_op.cpp"]
     assert "args.scale = ctx.GetRequiredInputTensor(1)->GetAddr();" in part_of(part_of(code, "struct SumListImpl"), "static bool FillArgs")
@@ -188,7 +189,7 @@ package = Package("open", ops=[op])
 SOC_PROGRAM = """\
 #include <cstdio>
 #include "open_rules.h"
-#include "utils/op_run.h"
+#include "utils/op_dtypes.h"
 extern "C" const char *aclrtGetSocName() { return "Ascend310P3"; }
 int main() {
   using Rules = open_ops::AddOfSocRules;
@@ -241,6 +242,7 @@ def test_every_source_is_clean_under_strict_warnings(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.case("B14")
 def test_the_formats_are_those_of_the_toolkit_s_header(toolkit_home: Path) -> None:
     header = (toolkit_home / "include" / "graph" / "types.h").read_text()
     declared = set(re.findall(r"\bFORMAT_(\w+) = C_FORMAT_", header)) - {"RESERVED", "ALL", "NULL", "END", "MAX"}

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 import attrs
 import jinja2
 import pytest
+from annotated_support import write_annotated
+from compile_support import write_compiled
 from generated_support import VARIED_FILES, VARIED_SPEC
 from real_ops_support import write_real_ops
 from rules_support import write_rules
+from upper_bound_support import write_wheres
 
 from opkit import resources
 from opkit.codegen import FileSet, render
@@ -100,6 +103,11 @@ def real_ops(tmp_path_factory: pytest.TempPathFactory) -> Package:
 
 
 @pytest.fixture(scope="module")
+def annotated(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    return load_package(write_annotated(tmp_path_factory.mktemp("annotated")) / "ops.py")
+
+
+@pytest.fixture(scope="module")
 def lists(tmp_path_factory: pytest.TempPathFactory) -> Package:
     return load_package(write_rules(tmp_path_factory.mktemp("lists"), has_lists=True) / "ops.py")
 
@@ -152,10 +160,12 @@ def test_only_run_sh_is_executable(sample: Package) -> None:
     assert [file.path for file in render(sample) if file.is_executable] == ["run.sh"]
 
 
+@pytest.mark.case("D2")
 def test_rendering_twice_gives_the_same_bytes(varied: Package) -> None:
     assert texts(render(varied)) == texts(render(varied))
 
 
+@pytest.mark.case("D6")
 def test_no_placeholder_and_no_path_of_this_machine_remains(sample: Package, varied: Package) -> None:
     for path, text in {**texts(render(sample)), **texts(render(varied))}.items():
         assert not re.search(r"\{\{-? | \}\}|\{%|@[A-Z_]+@|<TODO>|TODO", text), path
@@ -171,6 +181,7 @@ def test_text_files_end_with_one_newline_and_no_line_with_a_blank(sample: Packag
         assert not re.search(r"[ \t]+$", text, re.MULTILINE), path
 
 
+@pytest.mark.case("A5")
 def test_a_renamed_op_leaves_no_trace(sample: Package) -> None:
     old, new = sample.ops
     changed = attrs.evolve(old, type="AddSpecialOp")
@@ -182,8 +193,8 @@ def test_a_renamed_op_leaves_no_trace(sample: Package) -> None:
 def test_ops_that_differ_in_refresh_only_share_their_code(sample: Package) -> None:
     code = texts(render(sample))["ge/custom_op.cpp"]
     assert code.count("static bool FillArgs(") == 1
-    assert "class AddRefreshOp : public RefreshedOp<AddRefreshOpImpl> {};" in code
-    assert "class AddNoRefreshOp : public CustomOp<AddRefreshOpImpl> {};" in code
+    assert "class AddRefreshOp : public CustomOp<AddRefreshOpImpl, ShapeInference, Execution, AddressRefresh> {};" in code
+    assert "class AddNoRefreshOp : public CustomOp<AddRefreshOpImpl, ShapeInference, Execution> {};" in code
 
 
 def test_a_package_without_an_updater_has_no_refresh_code(sample: Package) -> None:
@@ -196,12 +207,12 @@ def test_each_dtype_has_its_own_kernel_variant(varied: Package) -> None:
     files = texts(render(varied))
     assert "DefineDtypes(kInputs, kDtypes[row].inputs)" in files["ge/custom_op.cpp"]
     for kernel_type in ("float", "half", "bfloat16_t", "int8_t", "uint8_t", "int32_t", "int64_t", "bool"):
-        assert f'return "{kernel_type}";' in files["ge/utils/op_run.h"]
+        assert f'return "{kernel_type}";' in files["ge/utils/op_dtypes.h"]
 
 
 def test_an_op_of_one_combination_says_its_kernel_s_dtypes_outright(sample: Package, varied: Package) -> None:
     assert '"#define DTYPE_X float\\n"' in texts(render(sample))["ge/custom_op.cpp"]
-    assert "KernelTypeOf" not in texts(render(sample))["ge/utils/op_run.h"]
+    assert "ge/utils/op_dtypes.h" not in texts(render(sample))
     assert '"#define DTYPE_X int32_t\\n"' in texts(render(varied))["ge/custom_op.cpp"]
 
 
@@ -211,7 +222,7 @@ def test_a_dtype_without_a_kernel_type_defines_no_macro(varied: Package) -> None
     changed = [attrs.evolve(port, dtypes=tuple(DTYPES[word] for word in words)) for port in op.ports]
     only = attrs.evolve(op, signature=tuple(changed), dtypes={})
     rendered = texts(render(attrs.evolve(varied, ops=(only,), benchmark=None)))
-    kernel_types = rendered["ge/utils/op_run.h"].split("KernelTypeOf")[1].split("default:")[0]
+    kernel_types = rendered["ge/utils/op_dtypes.h"].split("KernelTypeOf")[1].split("default:")[0]
     assert 'ge::DT_INT4:\n      return "AscendC::int4b_t";' in kernel_types
     assert "DT_STRING" not in kernel_types
     assert "DT_HIFLOAT4" not in kernel_types
@@ -250,6 +261,7 @@ def test_kernels_of_the_same_name_do_not_overwrite_each_other(sample: Package) -
     assert "struct AddCustomArgs2 {" in rendered["ge/add_custom_kernel.h"]
 
 
+@pytest.mark.case("D6")
 def test_an_unknown_name_in_a_template_is_an_error(sample: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(resources.templates(), tmp_path / "templates")
     template = tmp_path / "templates" / "deliverable" / "ge" / "proto.h.j2"
@@ -259,11 +271,15 @@ def test_an_unknown_name_in_a_template_is_an_error(sample: Package, tmp_path: Pa
         render(sample)
 
 
-def test_every_template_is_rendered(sample: Package) -> None:
+def test_every_template_is_rendered(sample: Package, varied: Package, annotated: Package, tmp_path: Path) -> None:
     folder = resources.templates() / "deliverable"
-    rendered = {re.sub(r"^ge/add_custom", "ge/", path) for path in texts(render(sample))}
-    named = {"ge/proto.h": "ge/.h", "ge/kernel.h": "ge/_kernel.h", "ge/rules.h": "ge/_rules.h"}
+    compiled = load_package(write_compiled(tmp_path / "compiled") / "ops.py")
+    packages = (sample, varied, annotated, compiled, write_wheres(tmp_path / "wheres"))
+    stems = "|".join(package.stem for package in packages)
+    rendered = {re.sub(rf"^ge/({stems})", "ge/", path) for package in packages for path in texts(render(package))}
+    named = {"ge/proto.h": "ge/.h", **{f"ge/{name}.h": f"ge/_{name}.h" for name in ("kernel", "rules", "variants")}}
     templates = {path.relative_to(folder).as_posix().removesuffix(".j2") for path in folder.rglob("*") if path.is_file()}
+    templates = {path for path in templates if not path.startswith("parts/")}
     assert {named.get(path, path) for path in templates} == rendered
 
 
@@ -291,7 +307,7 @@ def test_a_thousand_distinct_ops_render_within_seconds(sample: Package) -> None:
 
 
 @pytest.mark.skipif(not CLANG_FORMAT.exists(), reason="clang-format isn't installed beside this Python")
-@pytest.mark.parametrize("which", ["sample", "varied", "rules", "lists", "all_attrs", "no_array", "real_ops", "formats"])
+@pytest.mark.parametrize("which", ["sample", "varied", "rules", "lists", "all_attrs", "no_array", "real_ops", "formats", "annotated"])
 def test_rendered_cpp_is_as_clang_format_would_write_it(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     shutil.copy(ROOT / ".clang-format", tmp_path)
     render(request.getfixturevalue(which)).write(tmp_path)
@@ -352,6 +368,7 @@ def test_what_only_richer_ops_need_isn_t_in_a_plain_package(sample: Package) -> 
             assert word not in text, (path, word)
 
 
+@pytest.mark.case("C12")
 def test_a_promotion_is_one_in_the_prototype(rules: Package) -> None:
     header = texts(render(rules))["ge/rules.h"]
     assert '.DATATYPE(T3, Promote({"T1", "T2"}))' in header

@@ -44,7 +44,7 @@ UNKNOWN_RANK = -2
 
 
 def expressions() -> st.SearchStrategy[str]:
-    leaves = st.sampled_from(["n", "k", "a", "b2", "0", "1", "2", "3", str(2**62)])
+    leaves = st.sampled_from(["n", "k", "a", "b2", "rank(x)", "rank(y)", "0", "1", "2", "3", str(2**62)])
 
     def inner(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         infix = st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner).map(lambda parts: "(" + " ".join(parts) + ")")

@@ -50,6 +50,7 @@ def test_the_prefix_becomes_an_opp_root(source: OppRoot, tmp_path: Path) -> None
     assert installed.manifest.violations(installed.path) == []
 
 
+@pytest.mark.case("D10")
 def test_everyone_can_read_it_whatever_the_umask(source: OppRoot, tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:

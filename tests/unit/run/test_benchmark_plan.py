@@ -10,7 +10,7 @@ from opkit.errors import MachineError, OpkitError, UsageError
 from opkit.run import BenchRequest, plan_of
 from opkit.spec import Package
 
-Load = Callable[[str], Package]
+Load = Callable[..., Package]
 
 OPS = """
 kernel = Kernel("kernels/k.asc", entry="add_custom", args=["x", "y", "z", numel("x")], blocks=ceil_div(numel("x"), 1024), strides=True)
@@ -22,6 +22,8 @@ MEASURED = (
     OPS
     + 'package = Package("demo", ops=[op, base], header="d.h", benchmark=Benchmark(op, baseline=base, shapes={"x": (4, 8), "y": (4, 8)}))'
 )
+
+BOUNDED_KERNEL = 'extern "C" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR shape) {}\n'
 
 
 def test_the_spec_decides_what_is_left_open(package_of: Load) -> None:
@@ -55,6 +57,15 @@ def test_two_ops_share_one_truth_whichever_of_them_has_it(package_of: Load) -> N
     assert neither.reference is None
 
 
+def test_an_op_that_only_a_dynamic_graph_can_hold_is_refused(package_of: Load) -> None:
+    bounded = MEASURED.replace('Output("z", "T", shape="...")', 'Output("z", "T", shape=upper_bound("found", found=numel("x")))')
+    bounded = bounded.replace('"z", numel("x")]', '"z", shape_of("z")]').replace('"updater"', '"none"')
+    with pytest.raises(UsageError) as caught:
+        plan_of(package_of(bounded, BOUNDED_KERNEL), BenchRequest())
+    assert caught.value.message == "AddRefreshOp can't be measured here"
+    assert caught.value.because == "only the kernel knows the shape of z: that needs GE's dynamic executor, and the simulator has none"
+
+
 def test_a_package_may_measure_one_op_alone(package_of: Load) -> None:
     alone = OPS + 'package = Package("demo", ops=[op], header="d.h", benchmark=Benchmark(op, shapes={"x": (4,), "y": (4,)}))'
     assert [op.type for op in plan_of(package_of(alone), BenchRequest()).ops] == ["AddRefreshOp"]
@@ -64,6 +75,8 @@ def test_a_package_may_measure_one_op_alone(package_of: Load) -> None:
     ("request_", "words"),
     [
         (BenchRequest(shapes={"w": (4,)}), ["no input w", "x, y"]),
+        (BenchRequest(shapes={"z": (4,)}), ["no input z", "its inputs are x, y; the shape of an output follows from theirs"]),
+        (BenchRequest(shapes={"X": (4,)}), ["no input X", "did you mean 'x'?"]),
         (BenchRequest(shapes={"x": (4,), "y": (5,)}), ["can't take [5] as input 'y'"]),
         (BenchRequest(dtypes={"T": "float23"}), ["no such dtype: float23", "T=float32; T=float16"]),
         (
@@ -99,3 +112,30 @@ def test_tensors_that_no_memory_holds_are_refused_with_their_size(package_of: Lo
     with pytest.raises(MachineError) as caught:
         plan_of(package_of(MEASURED), BenchRequest(shapes={"x": shape}))
     assert f"x={list(shape)}, y={list(shape)} come to {size:,} bytes" in (caught.value.because or "")
+
+
+SCALED = """
+op = Op("ScaleBy", inputs=[Input("x", "T", shape="..."), Input("scale", "float32", shape="")], outputs=[Output("z", "T", shape="...")],
+        dtypes={"T": ["float32", "float16"]}, refresh="updater",
+        kernel=Kernel("kernels/k.asc", entry="add_custom", args=["x", "scale", "z", numel("x")], blocks=1))
+package = Package("demo", ops=[op], benchmark=Benchmark(op, shapes={"x": (4, 8), "scale": ()}))
+"""
+
+
+def test_a_tensor_of_rank_0_keeps_or_gets_its_shape(package_of: Load) -> None:
+    package = package_of(SCALED)
+    assert plan_of(package, BenchRequest(shapes={"x": (5,)})).shapes == {"x": (5,), "scale": ()}
+    assert plan_of(package, BenchRequest(shapes={"scale": ()})).shapes == {"x": (4, 8), "scale": ()}
+    with pytest.raises(OpkitError, match="can't take"):
+        plan_of(package, BenchRequest(shapes={"scale": (1,)}))
+
+
+def test_the_dtypes_that_a_port_of_its_own_can_have_are_told(package_of: Load) -> None:
+    assert plan_of(package_of(SCALED), BenchRequest(dtypes={"scale": "float32"})).combo.symbols["T"].name == "float32"
+    with pytest.raises(UsageError) as caught:
+        plan_of(package_of(SCALED), BenchRequest(dtypes={"scale": "float16"}))
+    assert caught.value.message == "ScaleBy doesn't take scale=float16"
+    assert caught.value.because == "the spec allows T=float32, scale=float32; T=float16, scale=float32"
+    with pytest.raises(UsageError) as caught:
+        plan_of(package_of(SCALED), BenchRequest(dtypes={"scal": "float16"}))
+    assert (caught.value.because, caught.value.help) == ("it has T, x, scale, z", "did you mean 'scale'?")

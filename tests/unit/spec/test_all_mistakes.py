@@ -91,6 +91,7 @@ MEASURED = add_spec(attrs='[Attr("k", int, default=1)]').replace(
 MEASURED = MEASURED.replace("package =", 'base = op.replace(type="AddBase", refresh="none")\npackage =')
 
 
+@pytest.mark.case("B12")
 @pytest.mark.parametrize(
     ("keyword", "misspelt", "kind"),
     [
@@ -234,6 +235,7 @@ def test_a_kernel_s_copy_takes_over_what_isn_t_changed(folder: SpecFolder) -> No
     assert str(folder.load(text).ops[0].kernel.blocks) == "7"
 
 
+@pytest.mark.case("B13")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -304,3 +306,22 @@ def test_every_rule_has_a_number_and_a_title_of_its_own() -> None:
     assert sorted(numbers) == numbers
     assert all(number.startswith("OPK02") for number in numbers)
     assert len({rule.title for rule in Rule}) == len(numbers)
+
+
+def test_a_wrong_default_hides_no_other_mistake_of_its_op(folder: SpecFolder) -> None:
+    """The attr is known all the same: what its type doesn't fit, what the columns repeat and what the benchmark gives it are told too."""
+    folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR z, int64_t length, int32_t scale")
+    text = add_spec(
+        attrs='[Attr("k", int, default=1.5), Attr("alpha", float, default="much")]',
+        dtypes='{"T": ["float32", "float32"]}',
+        launch={"args": '["x", "y", "z", "k", "alpha"]'},
+    ).replace("ops=[op]", 'ops=[op], benchmark=Benchmark(op, shapes={"x": (8,), "y": (8,)}, attrs={"k": "many", "beta": 1})')
+
+    assert [(error.number, error.message) for error in folder.mistakes(text)] == [
+        ("OPK0254", 'argument 5, attr("alpha"), doesn\'t fit int32_t scale'),
+        ("OPK0241", "the default of attr 'k' is 1.5, and its type is int"),
+        ("OPK0241", "the default of attr 'alpha' is 'much', and its type is float"),
+        ("OPK0221", "two columns of the dtype lists are equal"),
+        ("OPK0280", "attrs has 'beta', and the op has no such attr"),
+        ("OPK0280", "attr 'k' is 'many', and its type is int"),
+    ]

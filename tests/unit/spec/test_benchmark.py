@@ -179,3 +179,18 @@ def test_shapes_that_a_list_can_t_have_are_refused(folder: SpecFolder, shapes: s
     error = folder.mistake(spec(f"op, shapes={shapes}", launch=LISTED, inputs=LIST_INPUTS, base="", ops="[op]"))
 
     assert error.message == message
+
+
+def test_shapes_that_neither_op_can_take_are_one_mistake(folder: SpecFolder) -> None:
+    error = folder.mistake(
+        spec('op, baseline=base, shapes={"x": (8, 4), "y": (4, 8)}', base='base = op.replace(type="AddBase")'),
+    )
+
+    assert error.message == "AddCustom can't take [4, 8] as input 'y'"
+
+
+def test_shapes_that_only_the_baseline_can_t_take_are_told(folder: SpecFolder) -> None:
+    base = 'base = op.replace(type="AddBase", inputs=[Input("x", "T", shape="n n"), Input("y", "T", shape="n n")])'
+    error = folder.mistake(spec('op, baseline=base, shapes={"x": (8, 4), "y": (8, 4)}', base=base, outputs='[Output("z", "T", shape="")]'))
+
+    assert error.message == "AddBase can't take [8, 4] as input 'x'"

@@ -117,6 +117,18 @@ def test_every_kind_of_port_is_told(folder: SpecFolder) -> None:
     ]
 
 
+def test_a_shape_that_only_the_kernel_knows_is_told_with_its_bounds(folder: SpecFolder) -> None:
+    folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR shape")
+    package = folder.add(
+        outputs='[Output("z", "T", shape=upper_bound("found 2", found=numel("x")))]',
+        launch={"args": '["x", "y", "z", shape_of("z")]', "blocks": "1"},
+        refresh='"none"',
+    )
+    assert _signature(package)["output", "z"]["shape"] == {"rule": "upper_bound", "dims": "found 2", "bounds": {"found": 'numel("x")'}}
+    arg = _valid(package)["ops"][0]["kernels"][0]["args"][3]
+    assert (arg["kind"], arg["value"]) == ("shape_of", 'shape_of("z")')
+
+
 @pytest.mark.parametrize("depends", ["required", "optional", None])
 def test_an_input_whose_values_a_rule_reads_is_told(folder: SpecFolder, depends: str | None) -> None:
     folder.write("ge/user/infer.h", "inline bool InferPad(const gert::InferShapeContext &ctx, gert::Shape &shape) { return true; }\n")

@@ -41,6 +41,7 @@ def test_columns_are_the_mode_without_a_word(folder: SpecFolder) -> None:
     )
 
 
+@pytest.mark.case("C12")
 def test_a_promotion_follows_from_each_combination(folder: SpecFolder) -> None:
     op = folder.add_op(
         inputs=TWO_SYMBOLS,
@@ -128,6 +129,7 @@ def test_too_many_combinations_are_refused_with_their_factors(folder: SpecFolder
     assert error.because == "11 (symbol 'T1') x 11 (symbol 'T2') x 11 (symbol 'T3')"
 
 
+@pytest.mark.case("C12")
 @pytest.mark.parametrize(
     ("dtypes", "mode", "number", "message", "because"),
     [
@@ -257,6 +259,17 @@ def test_an_output_s_dtype_can_t_depend_on_an_input_that_may_be_absent(folder: S
 
     assert (error.number, error.message) == ("OPK0224", "the dtype of 'z' depends on 'y', which may be absent")
     assert error.because == "x float16 gives z float32 in combination 3, and float16 in combination 4"
+
+
+def test_an_output_s_dtype_can_t_depend_on_the_soc_s_dtype_of_an_absent_input(folder: SpecFolder) -> None:
+    """GE asks for an output's dtype before anything knows the SoC, so what one SoC alone would decide stays open."""
+    by_soc = 'per_soc({"Ascend910B": ["float32"], "default": ["float16"]})'
+    changes = ABSENT | {"dtype_mode": '"columns"', "inputs": ABSENT["inputs"].replace('"T"', '"int8"')}
+    error = folder.mistake(add_spec(changes | {"dtypes": f'{{"U": {by_soc}, "V": ["float32", "float16"]}}'}))
+
+    assert (error.number, error.message) == ("OPK0224", "the dtype of 'z' depends on 'y', which may be absent")
+    assert error.because == "x int8 gives z float32 in combination 1, and float16 in combination 2"
+    assert folder.load(add_spec(changes, dtypes=f'{{"U": {by_soc}, "V": ["int32", "int32"]}}')).ops[0].outputs_told_by_graph() == ()
 
 
 def test_a_column_differs_from_another_without_the_input_that_may_be_absent(folder: SpecFolder) -> None:

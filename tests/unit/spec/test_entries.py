@@ -224,3 +224,83 @@ def test_a_kernel_for_both_kinds_of_cores_is_refused(folder: SpecFolder, source:
 
     assert (error.number, error.message) == ("OPK0263", "the entry 'add' can't be launched")
     assert (error.because or "").startswith(because)
+
+
+@pytest.mark.parametrize(
+    ("entry", "because"),
+    [
+        ("add<float", "`<` is never closed"),
+        ("add<{T}", "`<` is never closed"),
+        ("add<{T", "`{` is never closed"),
+        ("add{T}>", "`>` closes nothing"),
+        ("add<{T>}", "`>` closes nothing"),
+    ],
+)
+def test_a_bracket_without_its_other_half_is_one_mistake(folder: SpecFolder, entry: str, because: str) -> None:
+    error = mistake_with(folder, TEMPLATE, entry)
+
+    assert (error.number, error.message, error.because) == ("OPK0262", f"the entry {entry!r} is no name of a kernel", because)
+
+
+POINTERS = "(__gm__ {x} *x, GM_ADDR y, const __gm__ {z} *z, int64_t length) {{}}"
+TWO_DTYPES = '{"T": ["float32", "float16"], "S": ["float32", "float32"]}'
+
+
+def typed(folder: SpecFolder, x: str, z: str, *, head: str = 'extern "C"') -> None:
+    folder.write("kernels/add.asc", f"{head} __global__ __aicore__ void add{POINTERS.format(x=x, z=z)}")
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "x", "because"),
+    [
+        ('{"T": ["float32", "float16"]}', "float", "'x' is float16 in combination 2, half in device code"),
+        ('{"T": ["float32", "float16"]}', "half", "'x' is float32 in combination 1, float in device code"),
+        ('{"T": ["int64"]}', "int32_t", "'x' is int64, int64_t in device code"),
+        ('{"T": ["int64"]}', "int", "'x' is int64, int64_t in device code"),
+        ('{"T": ["int32"]}', "float", "'x' is int32, int32_t in device code"),
+    ],
+)
+def test_a_pointer_to_elements_of_another_dtype_is_refused(folder: SpecFolder, dtypes: str, x: str, because: str) -> None:
+    typed(folder, x, "uint8_t")
+    error = folder.add_mistake(dtypes=dtypes)
+
+    assert (error.number, error.because) == ("OPK0254", because)
+    assert error.message == f"argument 1, 'x', doesn't fit {x} * x"
+    assert error.help == "take it as __gm__ DTYPE_X *x, or as GM_ADDR"
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "x"),
+    [
+        ('{"T": ["float32", "float16"]}', "DTYPE_X"),
+        ('{"T": ["float32", "float16"]}', "uint8_t"),
+        ('{"T": ["float32", "float16"]}', "void"),
+        ('{"T": ["float16"]}', "half"),
+        ('{"T": ["int64"]}', "long long int"),
+        ('{"T": ["bool"]}', "int8_t"),
+        ('{"T": ["complex64"]}', "float"),
+    ],
+)
+def test_a_pointer_to_bytes_or_to_the_port_s_elements_is_right(folder: SpecFolder, dtypes: str, x: str) -> None:
+    typed(folder, x, x)
+
+    assert folder.add_op(dtypes=dtypes).kernel.args[0].param.is_pointer
+
+
+@pytest.mark.parametrize("entry", ["add<{T}>", "add<{x}>"])
+def test_a_pointer_to_the_template_s_type_has_the_dtype_that_the_entry_names(folder: SpecFolder, entry: str) -> None:
+    typed(folder, "U", "U", head="template <typename U>")
+    y_of_s = '[Input("x", "T", shape="..."), Input("y", "S", shape="...")]'
+
+    assert folder.add_op(dtypes=TWO_DTYPES, inputs=y_of_s, launch={"entry": f'"{entry}"'}).kernel.type_args == {"U": entry[4:-1]}
+
+
+@pytest.mark.parametrize(("entry", "told"), [("add<{S}>", ", and {S} is float"), ("add<{y}>", ", and {y} is float"), ("add<float>", "")])
+def test_a_pointer_to_the_template_s_type_of_another_dtype_is_refused(folder: SpecFolder, entry: str, told: str) -> None:
+    typed(folder, "U", "uint8_t", head="template <typename U>")
+    y_of_s = '[Input("x", "T", shape="..."), Input("y", "S", shape="...")]'
+    error = folder.add_mistake(dtypes=TWO_DTYPES, inputs=y_of_s, launch={"entry": f'"{entry}"'})
+
+    assert (error.number, error.message) == ("OPK0254", f"argument 1, 'x', doesn't fit U * x, {entry[4:-1]}")
+    assert error.because == f"'x' is float16 in combination 2, half in device code{told}"
+    assert error.help == "the entry can name the dtype of a port, <{x}>"

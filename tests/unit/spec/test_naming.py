@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 import pytest
@@ -10,54 +9,94 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spec_support import SpecFolder, add_spec
 
-from opkit.spec import stem_of
+from opkit.spec import Naming, stem_of
+from opkit.spec.built_in_ops import BUILT_IN_OPS
+from opkit.spec.reserved import is_built_in, why_no_op_type
 
-TABLE = {
-    "AddRefreshOp": "add_refresh_op",
-    "ADD": "add",
-    "A": "a",
-    "RMSNorm": "rms_norm",
-    "Im2col": "im2col",
-    "LayerNormV3GradV2": "layer_norm_v3_grad_v2",
-    "GroupedMatmulSwigluQuantWeightNZ": "grouped_matmul_swiglu_quant_weight_nz",
-    "Conv2D": "conv2_d",
-    "ABCDef": "abc_def",
-    "ABC2dEF": "abc2d_ef",
-    "Abc2DEf": "abc2_d_ef",
-    "Abc2DEF": "abc2_def",
-    "TopKPQDistance": "top_kpq_distance",
-    "FusedMulAddNL2loss": "fused_mul_add_nl2loss",
-}
+# By msopgen's rule and by that of CANN's documents.
+TABLE = [
+    ("AddRefreshOp", "add_refresh_op", "add_refresh_op"),
+    ("ADD", "add", "add"),
+    ("A", "a", "a"),
+    ("RMSNorm", "rms_norm", "rms_norm"),
+    ("Im2col", "im2col", "im2col"),
+    ("LayerNormV3GradV2", "layer_norm_v3_grad_v2", "layer_norm_v3_grad_v2"),
+    ("GroupedMatmulSwigluQuantWeightNZ", "grouped_matmul_swiglu_quant_weight_nz", "grouped_matmul_swiglu_quant_weight_nz"),
+    ("Conv2D", "conv2_d", "conv2d"),
+    ("Conv2DBackpropInput", "conv2_d_backprop_input", "conv2d_backprop_input"),
+    ("ABCDef", "abc_def", "abc_def"),
+    ("ABC2dEF", "abc2d_ef", "abc2d_ef"),
+    ("Abc2DEf", "abc2_d_ef", "abc2d_ef"),
+    ("Abc2DEF", "abc2_def", "abc2def"),
+    ("TopKPQDistance", "top_kpq_distance", "top_kpq_distance"),
+    ("FusedMulAddNL2loss", "fused_mul_add_nl2loss", "fused_mul_add_nl2loss"),
+]
 OP_TYPES = st.from_regex(r"[A-Z][A-Za-z0-9]{0,30}", fullmatch=True)
+RULES = st.sampled_from(Naming)
 
 
-@pytest.mark.parametrize(("op_type", "stem"), TABLE.items())
-def test_the_stem_of_known_op_types(op_type: str, stem: str) -> None:
-    assert stem_of(op_type) == stem
+@pytest.mark.case("A2")
+@pytest.mark.parametrize(("op_type", "msopgen", "cann"), TABLE)
+def test_the_stems_of_known_op_types(op_type: str, msopgen: str, cann: str) -> None:
+    assert stem_of(op_type) == msopgen
+    assert {naming: stem_of(op_type, naming) for naming in Naming} == {Naming.MSOPGEN: msopgen, Naming.CANN: cann}
 
 
-def test_the_documented_table_is_what_the_rule_gives() -> None:
-    rows = re.findall(r"^\s*\| (\w+) \| (\w+) \|$", inspect.getdoc(stem_of) or "", re.MULTILINE)[1:]
-
-    assert len(rows) >= 10
-    assert [(op_type, stem_of(op_type)) for op_type, _ in rows] == rows
+@given(OP_TYPES, RULES)
+def test_a_stem_is_a_lower_case_identifier_without_empty_words(op_type: str, naming: Naming) -> None:
+    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", stem_of(op_type, naming))
 
 
-@given(OP_TYPES)
-def test_a_stem_is_a_lower_case_identifier_without_empty_words(op_type: str) -> None:
-    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", stem_of(op_type))
+@given(OP_TYPES, RULES)
+def test_a_stem_keeps_every_letter_and_digit_in_order(op_type: str, naming: Naming) -> None:
+    assert stem_of(op_type, naming).replace("_", "") == op_type.lower()
 
 
-@given(OP_TYPES)
-def test_a_stem_keeps_every_letter_and_digit_in_order(op_type: str) -> None:
-    assert stem_of(op_type).replace("_", "") == op_type.lower()
+@given(st.lists(st.from_regex(r"[A-Z][a-z]{1,8}", fullmatch=True), min_size=1, max_size=6), RULES)
+def test_plain_words_are_joined_by_underscores(words: list[str], naming: Naming) -> None:
+    assert stem_of("".join(words), naming) == "_".join(words).lower()
 
 
-@given(st.lists(st.from_regex(r"[A-Z][a-z]{1,8}", fullmatch=True), min_size=1, max_size=6))
-def test_plain_words_are_joined_by_underscores(words: list[str]) -> None:
-    assert stem_of("".join(words)) == "_".join(words).lower()
+@given(st.from_regex(r"[A-Z][A-Za-z]{0,30}", fullmatch=True))
+def test_the_rules_differ_for_types_with_digits_only(op_type: str) -> None:
+    assert len({stem_of(op_type, naming) for naming in Naming}) == 1
 
 
+@pytest.mark.parametrize(
+    ("naming", "stem"), [("", "conv2_d_custom"), ('naming="msopgen"', "conv2_d_custom"), ('naming="cann"', "conv2d_custom")]
+)
+def test_a_package_says_by_which_rule_its_stems_are_made(folder: SpecFolder, naming: str, stem: str) -> None:
+    package = folder.load(add_spec(type='"Conv2DCustom"').replace("ops=[op]", f"ops=[op], {naming}"))
+
+    assert package.ops[0].stem == stem
+
+
+def test_a_file_stem_counts_whatever_the_rule(folder: SpecFolder) -> None:
+    package = folder.load(add_spec(type='"Conv2DCustom"', file_stem='"conv"').replace("ops=[op]", 'ops=[op], naming="cann"'))
+
+    assert package.ops[0].stem == "conv"
+
+
+def test_stems_that_collide_by_the_rule_of_the_package_are_refused(folder: SpecFolder) -> None:
+    text = add_spec(type='"Conv2D1"').replace("ops=[op]", 'ops=[op, op.replace(type="Conv2d1")]')
+
+    assert [op.stem for op in folder.load(text).ops] == ["conv2_d1", "conv2d1"]
+    error = folder.mistake(text.replace('replace(type="Conv2d1")]', 'replace(type="Conv2d1")], naming="cann"'))
+    assert error.message == "the ops 'Conv2D1' and 'Conv2d1' have one file stem, 'conv2d1'"
+
+
+@pytest.mark.parametrize(
+    ("naming", "advice"),
+    [('"msopgn"', "did you mean 'msopgen'?"), ('"tbe"', "naming is 'msopgen' or 'cann'"), ("1", "naming is 'msopgen' or 'cann'")],
+)
+def test_an_unknown_rule_for_stems_is_refused(folder: SpecFolder, naming: str, advice: str) -> None:
+    error = folder.mistake(add_spec().replace("ops=[op]", f"ops=[op], naming={naming}"))
+
+    assert (error.number, error.help) == ("OPK0218", advice)
+    assert error.message.endswith("is no rule for file stems")
+
+
+@pytest.mark.case("A4")
 @pytest.mark.parametrize(
     "op_type", ["add_custom", "2Add", "Add-Custom", "../Evil", "Add Custom", "Ädd", "", "A" * 2000, "my.op/add", "Add\n"]
 )
@@ -81,7 +120,7 @@ def test_a_bad_op_type_comes_with_one_that_would_do(folder: SpecFolder, op_type:
     [
         ("Data", "GE makes its graphs with an op of this name"),
         ("Tensor", "GE has a C++ class of this name"),
-        ("RefreshedOp", "the generated C++ has a class of this name"),
+        ("AddressRefresh", "the generated C++ has a class of this name"),
         ("NAN", "it is a C++ macro"),
     ],
 )
@@ -91,12 +130,38 @@ def test_an_op_type_that_somebody_has_is_refused(folder: SpecFolder, op_type: st
     assert (error.number, error.because, error.help) == ("OPK0210", because, f"'{op_type}Custom' would do")
 
 
-def test_a_built_in_op_s_type_is_refused_unless_it_is_meant(folder: SpecFolder) -> None:
-    error = folder.add_mistake(type='"Add"')
+@pytest.mark.case("A6")
+@pytest.mark.parametrize("op_type", ["Add", "Mul", "Conv2D", "MatMul", "Cast", "LayerNormV3", "TransData", "Softmax", "ConcatV2"])
+def test_a_built_in_op_s_type_comes_with_a_warning_that_names_it(folder: SpecFolder, op_type: str) -> None:
+    package = folder.add(type=repr(op_type))
 
-    assert (error.number, error.because) == ("OPK0210", "GE has a built-in op of this name")
-    assert error.help == "'AddCustom' would do; allow_builtin=True if it is meant to take the place of that one"
-    assert folder.add_op(type='"Add"', allow_builtin="True").type == "Add"
+    assert [op.type for op in package.ops] == [op_type]
+    (warning,) = package.warnings
+    assert (warning.number, warning.message) == ("OPK0219", f"'{op_type}' is the type of a built-in op")
+    assert warning.where.startswith("ops.py:3   ")
+    assert warning.help == f"'{op_type}Custom' would do; allow_builtin=True if it is meant to take the place of that one"
+
+
+@pytest.mark.case("A6")
+@pytest.mark.parametrize(("op_type", "allow_builtin"), [('"Add"', "True"), ('"AddCustom"', "False")])
+def test_a_built_in_op_s_type_that_is_meant_comes_with_no_warning(folder: SpecFolder, op_type: str, allow_builtin: str) -> None:
+    assert folder.add(type=op_type, allow_builtin=allow_builtin).warnings == ()
+
+
+def test_a_copy_repeats_no_warning_and_each_op_has_its_own(folder: SpecFolder) -> None:
+    others = 'op.replace(refresh="none", type="Mul"), op.replace(type="Sub", allow_builtin=True), op.replace(type="Relu")'
+    package = folder.load(add_spec(type='"Add"').replace("ops=[op]", f"ops=[\n  op,\n  {others}]"))
+
+    assert [re.findall(r"'\w+'", warning.message) for warning in package.warnings] == [["'Add'"], ["'Mul'"], ["'Relu'"]]
+
+
+def test_what_a_built_in_op_is_called_can_be_an_op_type() -> None:
+    """A name that is refused anyway has no place in the list of those that are warned of."""
+    known = BUILT_IN_OPS.split()
+
+    assert known == sorted(set(known))
+    assert len(known) > 1000
+    assert [name for name in known if why_no_op_type(name) or not is_built_in(name) or not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)] == []
 
 
 def test_no_op_takes_the_place_of_what_ge_makes_its_graphs_with(folder: SpecFolder) -> None:
@@ -109,6 +174,7 @@ def test_allow_builtin_is_a_bool(folder: SpecFolder) -> None:
     assert (error.number, error.message) == ("OPK0208", "allow_builtin of Op is 'yes', not True or False")
 
 
+@pytest.mark.case("A1")
 def test_a_file_stem_stands_in_place_of_the_type_s(folder: SpecFolder) -> None:
     assert folder.add_op(type='"TopKPQDistance"').stem == "top_kpq_distance"
     assert folder.add_op(type='"TopKPQDistance"', file_stem='"top_k_pq_distance"').stem == "top_k_pq_distance"

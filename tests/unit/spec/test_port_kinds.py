@@ -31,6 +31,7 @@ def test_an_input_is_required_optional_dynamic_or_both(folder: SpecFolder) -> No
     assert kinds_of(op) == [("x", False, False), ("y", True, False), ("w", False, True), ("v", True, True)]
 
 
+@pytest.mark.case("C5")
 def test_an_int_attr_counts_the_tensors_of_a_port(folder: SpecFolder) -> None:
     folder.kernel("GM_ADDR x, GM_ADDR z, int64_t n")
     op = folder.add_op(
@@ -103,6 +104,7 @@ def test_a_flag_is_true_or_false(folder: SpecFolder, word: str) -> None:
     assert ("OPK0208", f"{word} of Input is 'yes', not True or False") in [(error.number, error.message) for error in found]
 
 
+@pytest.mark.case("C9")
 def test_values_that_no_rule_reads_are_no_dependence(folder: SpecFolder) -> None:
     error = folder.add_mistake(inputs='[Input("x", "T", shape="...", value_depend="required"), Input("y", "T", shape="...")]')
 
@@ -236,6 +238,7 @@ def test_an_op_lacks_its_lists_only_without_a_signature(folder: SpecFolder) -> N
 # ---- formats ----
 
 
+@pytest.mark.case("B14")
 def test_formats_are_ge_s_names(folder: SpecFolder) -> None:
     op = folder.add_op(inputs='[Input("x", "T", shape="...", formats=("NCHW", "FORMAT_NHWC")), Input("y", "T", shape="...")]')
 
@@ -243,10 +246,12 @@ def test_formats_are_ge_s_names(folder: SpecFolder) -> None:
     assert len(FORMATS) == len(set(FORMATS)) == 52
 
 
+@pytest.mark.case("B14")
 @pytest.mark.parametrize(
     ("formats", "message", "advice"),
     [
         ('("NHCW",)', "'NHCW' is no format", "did you mean 'NHWC'?"),
+        ('("NCHWW",)', "'NCHWW' is no format", "did you mean 'NCHW'?"),
         ("(3,)", "3 is no format", None),
         ("()", "'x' has no formats", 'write formats=("ND",)'),
     ],

@@ -13,6 +13,7 @@ from opkit.spec import DTYPES, AttrType, DType, find_dtype
 C_TYPES = Path(__file__).resolve().parents[3] / "simulator" / "include" / "graph" / "c_types.h"
 
 
+@pytest.mark.case("B6")
 def test_every_dtype_of_ge_is_there_with_its_number() -> None:
     numbers = {name: int(number) for name, number in re.findall(r"C_(DT_\w+) = (\d+)", C_TYPES.read_text())}
 
@@ -46,6 +47,7 @@ def test_what_a_kernel_has_no_type_for_gets_none() -> None:
     assert not lacking & {"float64", "int4", "int16", "uint64", "complex64", "hifloat8", "float8_e4m3fn", "bool"}
 
 
+@pytest.mark.case("B6")
 @pytest.mark.parametrize(
     ("spelling", "name"),
     [
@@ -74,11 +76,13 @@ def test_people_s_spellings_of_a_dtype_are_taken(spelling: str, name: str) -> No
     assert found.name == name
 
 
+@pytest.mark.case("B6")
 @pytest.mark.parametrize("spelling", ["float23", "DT_MAX", "DT_UNDEFINED", "DT_FLOAT32", "DT_Bfp16", "Float32", "int5", ""])
 def test_a_word_that_is_no_dtype_is_none(spelling: str) -> None:
     assert find_dtype(spelling) is None
 
 
+@pytest.mark.case("B6")
 @pytest.mark.parametrize(("word", "near"), [("float23", "float32"), ("T2", "T"), ("bfloat", "bfloat16"), ("DT_FLOAT32", "float32")])
 def test_an_unknown_dtype_comes_with_the_nearest_known_word(folder: SpecFolder, word: str, near: str) -> None:
     error = folder.add_mistake(inputs=f'[Input("x", "T", shape="..."), Input("y", "{word}", shape="...")]')
@@ -93,6 +97,7 @@ def test_a_dtype_with_nothing_near_lists_all(folder: SpecFolder) -> None:
     assert (error.message, error.help) == ("'decimal' is no dtype", f"opkit knows {', '.join(DTYPES)}")
 
 
+@pytest.mark.case("B6")
 @pytest.mark.parametrize(
     ("written", "advice"),
     [
@@ -134,6 +139,7 @@ def combos_of(folder: SpecFolder, inputs: str, outputs: str, dtypes: str) -> lis
     return [{name: dtype.name for name, dtype in combo.ports.items()} for combo in op.dtype_combos()]
 
 
+@pytest.mark.case("B8")
 def test_symbols_pair_column_by_column(folder: SpecFolder) -> None:
     combos = combos_of(
         folder,
@@ -180,12 +186,14 @@ def test_two_equal_columns_are_a_mistake(folder: SpecFolder) -> None:
     assert (error.number, error.because) == ("OPK0221", "columns 1 and 2 have float32, float32, bool")
 
 
+@pytest.mark.case("C12")
 def test_a_symbol_that_no_port_uses_is_a_mistake(folder: SpecFolder) -> None:
     error = folder.add_mistake(dtypes='{"T": ["float32"], "U": ["int8"]}')
 
     assert (error.number, error.message) == ("OPK0222", "no port uses the dtype symbol 'U'")
 
 
+@pytest.mark.case("C12")
 @pytest.mark.parametrize(
     ("dtypes", "message"),
     [
@@ -224,6 +232,7 @@ def test_ports_that_differ_in_case_only_would_share_a_macro(folder: SpecFolder) 
     assert (error.number, error.message) == ("OPK0212", "the port names 'x' and 'X' differ in case only")
 
 
+@pytest.mark.case("B5")
 @pytest.mark.parametrize(
     ("declared", "kind", "default"),
     [
@@ -266,6 +275,16 @@ def test_an_attr_has_its_type_and_default(folder: SpecFolder, declared: str, kin
     assert attr.is_required == (default is None)
 
 
+@pytest.mark.case("B9")
+def test_no_word_but_a_default_says_that_an_attr_may_be_left_out(folder: SpecFolder) -> None:
+    error = folder.add_mistake(attrs='[Attr("dim", "ListInt", required=True, default=[1])]')
+
+    assert (error.number, error.message) == ("OPK0206", "Attr takes no 'required'")
+    op = folder.add_op(attrs='[Attr("dim", "ListInt"), Attr("keepdim", bool, default=False)]')
+    assert [attr.is_required for attr in op.attrs] == [True, False]
+
+
+@pytest.mark.case("B5")
 def test_attr_types_have_the_words_of_reg_op() -> None:
     header = C_TYPES.with_name("operator_reg.h").read_text()
     words = set(re.findall(r"#define ATTR_(\w+)\(", header)) - {"AscendString", "ListAscendString", "NamedAttrs", "ListNamedAttrs"}
@@ -273,6 +292,7 @@ def test_attr_types_have_the_words_of_reg_op() -> None:
     assert {kind.ge_name for kind in AttrType} == words
 
 
+@pytest.mark.case("B3")
 @pytest.mark.parametrize(
     ("declared", "because"),
     [
@@ -324,6 +344,7 @@ def test_an_attr_type_that_opkit_doesn_t_know_lists_those_it_does(folder: SpecFo
     assert error.help == f"an attr is {', '.join(kind.value for kind in AttrType)}"
 
 
+@pytest.mark.case("B5")
 @pytest.mark.parametrize(
     ("word", "near"), [("IntList", "ListInt"), ("StringList", "ListString"), ("list_ints", "list_int"), ("boolean", "bool")]
 )
@@ -334,6 +355,7 @@ def test_a_misspelt_attr_type_comes_with_the_nearest(folder: SpecFolder, word: s
     assert error.help == f"did you mean {near!r}?"
 
 
+@pytest.mark.case("B5")
 @pytest.mark.parametrize("word", ["NamedAttrs", "ListNamedAttrs"])
 def test_attrs_of_attrs_are_refused_with_the_reason(folder: SpecFolder, word: str) -> None:
     error = folder.add_mistake(attrs=f'[Attr("alpha", "{word}")]')
@@ -359,20 +381,6 @@ def test_an_argument_that_has_no_place_is_told_with_those_that_have(folder: Spec
     found = folder.mistakes(add_spec().replace('Input("y", "T", shape="...")', op))
 
     assert [(error.message, error.help) for error in found if error.message == message] == [(message, advice)]
-
-
-def test_the_annotated_refresh_of_ge_is_told_to_be_missing(folder: SpecFolder) -> None:
-    error = folder.add_mistake(refresh='"annotated"')
-
-    assert (error.number, error.because) == ("OPK0270", "this version of opkit renders no AnnotatedArgsOp")
-
-
-@pytest.mark.parametrize(("refresh", "advice"), [('"annotated"', None), ('"updatr"', "did you mean 'updater'?"), ("True", None)])
-def test_a_way_of_refreshing_that_opkit_hasn_t_is_refused(folder: SpecFolder, refresh: str, advice: str | None) -> None:
-    error = folder.add_mistake(refresh=refresh)
-
-    assert error.number == "OPK0270"
-    assert error.help == (advice or "refresh is 'updater' or 'none'")
 
 
 @pytest.mark.parametrize("reference", ["lambda x, y: x", "lambda *a: a", "lambda a, b, *, alpha=0: a", "np.add", "str.join"])

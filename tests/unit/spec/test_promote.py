@@ -42,6 +42,7 @@ def cells() -> list[tuple[str, str, str | None]]:
     return found
 
 
+@pytest.mark.case("C12")
 def test_every_pair_promotes_as_in_ge_s_table() -> None:
     assert len(cells()) == len(NAMES) ** 2
     assert [(left, right, got.name if (got := promote(DTYPES[left], DTYPES[right])) else None) for left, right, _ in cells()] == cells()

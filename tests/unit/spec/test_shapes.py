@@ -47,7 +47,7 @@ def test_a_pattern_is_its_words(text: str, items: tuple[object, ...]) -> None:
     [
         ("n, k", "dims are separated by blanks, not commas"),
         ("-1", "'-1' is no dim: a dim is a name, a number, `...` or `*name`"),
-        ("n*2", "'n*2' is no dim: a dim is a name, a number, `...` or `*name`"),
+        ("n*2", "'n*2' is no dim: an expression stands in brackets, as in `n (k // 2)`"),
         ("*", "'*' is no dim: a dim is a name, a number, `...` or `*name`"),
         ("_", "'_' is no dim: a dim is a name, a number, `...` or `*name`"),
         ("٣", "'٣' is no dim: a dim is a name, a number, `...` or `*name`"),
@@ -175,6 +175,7 @@ def test_an_output_may_have_fixed_dims_only(folder: SpecFolder) -> None:
     assert op.infer_shapes({"x": (2,), "y": (2,)}) == {"z": (8, 3)}
 
 
+@pytest.mark.case("C1")
 @pytest.mark.parametrize("outputs", ['[Output("z", "T")]', '[Output("z", "T", shape=None)]'])
 def test_an_output_without_a_shape_rule_is_refused(folder: SpecFolder, outputs: str) -> None:
     error = folder.add_mistake(outputs=outputs)
@@ -183,6 +184,7 @@ def test_an_output_without_a_shape_rule_is_refused(folder: SpecFolder, outputs: 
     assert error.because == "GE would infer an unknown rank and leave the static path"
 
 
+@pytest.mark.case("C1")
 def test_each_output_needs_its_own_shape_rule(folder: SpecFolder) -> None:
     folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR mask")
     error = folder.add_mistake(
@@ -227,6 +229,7 @@ def test_a_shape_that_is_no_text_is_refused(folder: SpecFolder, shape: str) -> N
     assert error.message.startswith("shape of Input is ")
 
 
+@pytest.mark.case("C2")
 def test_each_output_has_its_own_dtype(folder: SpecFolder) -> None:
     folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR mask, GM_ADDR idx, int64_t n")
     op = folder.add_op(
@@ -300,11 +303,11 @@ def test_a_shape_from_an_attr_that_isn_t_given_is_an_error(folder: SpecFolder) -
     ("shape", "number", "because"),
     [
         ('"n (k / 2)"', "0232", "`k / 2` gives a fraction: write // to round down, ceil_div to round up"),
-        ('"(k ** 2)"', "0232", "`k ** 2` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
-        ('"(k + 1.5)"', "0232", "`1.5` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
-        ('"(numel(x))"', "0232", "`numel(x)` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"(k ** 2)"', "0232", "`k ** 2` can't be part of a dim: use names, numbers, + - * // %, ceil_div, min_, max_ of two, rank(x)"),
+        ('"(k + 1.5)"', "0232", "`1.5` can't be part of a dim: use names, numbers, + - * // %, ceil_div, min_, max_ of two, rank(x)"),
+        ('"(numel(x))"', "0232", "`numel(x)` can't be part of a dim: use names, numbers, + - * // %, ceil_div, min_, max_ of two, rank(x)"),
         ('"(k +)"', "0232", "`k +` is no expression"),
-        ('"()"', "0232", "`()` can't be part of a dim: use names, numbers, + - * // % and ceil_div, min_, max_ of two"),
+        ('"()"', "0232", "`()` can't be part of a dim: use names, numbers, + - * // %, ceil_div, min_, max_ of two, rank(x)"),
         ('"(2 - 3)"', "0232", "`2 - 3` is -1, and a dim isn't negative"),
         ('"(2 // 0)"', "0232", "2 // 0 divides by 0, and a divisor must be positive"),
         ('"(9223372036854775808)"', "0232", "9223372036854775808 doesn't fit in int64"),
@@ -457,6 +460,7 @@ def test_a_header_that_no_path_leads_to_is_refused(folder: SpecFolder, name: str
     assert "can't hold the shape rule of output 'z'" in error.message
 
 
+@pytest.mark.case("C9")
 def test_only_c_of_the_user_s_reads_values(folder: SpecFolder) -> None:
     folder.write("ge/user/infer.h", USER_HEADER)
     inputs = '[Input("x", "T"), Input("y", "T", value_depend="required")]'
@@ -478,3 +482,45 @@ def test_a_benchmark_doesn_t_judge_sizes_of_a_shape_that_c_of_the_user_s_infers(
     with pytest.raises(SpecError, match="has no value here") as caught:
         package.ops[0].kernel.blocks.evaluate(package.ops[0].scope({"x": (4, 7), "y": (7,)}, {}))
     assert caught.value.because == "the shape of 'z' is known only when the op runs"
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ('"n//2"', 'write "(n // 2)"'),
+        ('"n // 2"', 'write "(n // 2)"'),
+        ('"b n+1 k"', 'write "b (n + 1) k"'),
+        ('"n k/2"', 'write "n (k // 2)"'),
+        ('"2n"', 'write "(2 * n)"'),
+        ('"ceil_div(n, 2)"', 'write "(ceil_div(n, 2))"'),
+        ('"n,k"', 'write "n k"'),
+        ('"(n, k)"', 'write "n k"'),
+        ('"[n, k // 2]"', 'write "n (k // 2)"'),
+        ('"n \u00d7 k"', 'write "n k"'),
+        ('"n, *batch"', 'write "n *batch"'),
+        ('"()"', 'write "": a tensor of rank 0'),
+        ("()", 'write "": a tensor of rank 0'),
+        ("[]", 'write "": a tensor of rank 0'),
+        ("3", 'write "3"'),
+        ('(3, "n")', 'write "3 n"'),
+        ('["n", 4]', 'write "n 4"'),
+        ('(..., "n")', 'write "... n"'),
+        ("(-1, 64)", 'a dim of any size has a name, e.g. "n", and any number of dims is "..."'),
+        ('"? 64"', 'a dim of any size has a name, e.g. "n", and any number of dims is "..."'),
+        ('"n!"', 'write e.g. "...", "n k" or "n (k // 2)"'),
+    ],
+)
+def test_a_shape_in_another_notation_is_told_in_this_one(folder: SpecFolder, given: str, advice: str) -> None:
+    error = folder.add_mistake(
+        inputs='[Input("x", "T", shape="b n k"), Input("y", "T", shape="*batch")]', outputs=f'[Output("z", "T", shape={given})]'
+    )
+
+    assert error.number in {"OPK0208", "OPK0230", "OPK0232"}
+    assert error.help == advice
+
+
+def test_an_input_isn_t_told_to_compute_a_dim(folder: SpecFolder) -> None:
+    error = folder.add_mistake(inputs='[Input("x", "T", shape="n//2"), Input("y", "T", shape="...")]')
+
+    assert (error.number, error.because) == ("OPK0230", "'n//2' is no dim: an expression stands in brackets, as in `n (k // 2)`")
+    assert error.help == 'an input has names and numbers, e.g. "n k"; an output can compute a dim, e.g. "n (k // 2)"'

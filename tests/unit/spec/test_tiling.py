@@ -389,3 +389,11 @@ def test_the_dim_of_a_port_is_a_member(folder: SpecFolder) -> None:
 
     assert isinstance(tiling, Tiling)
     assert tiling.members[0].value == Dim("x", -1)
+
+
+def test_members_in_a_dict_are_told_by_keyword(folder: SpecFolder) -> None:
+    write_kernel(folder, STRUCT)
+    (error,) = mistakes_with(folder, 'tiling("AddTiling", {"total": numel("x"), "scale": "alpha", "keep": 1})')
+
+    assert error.number == "OPK0261"
+    assert error.help == "give the members by keyword: tiling(\"AddTiling\", total=…, scale='alpha', keep=1)"

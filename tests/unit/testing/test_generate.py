@@ -8,8 +8,8 @@ import pytest
 
 from opkit.spec import DTYPES, MAX_BLOCKS, GivenShape, Package
 from opkit.spec.attr_values import attr_value
-from opkit.testing import Plan, plans_of
-from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, many_rows, row_dim, shapes_for
+from opkit.testing import Plan, plans_of, small_block_of
+from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, many_rows, plans_elsewhere, row_dim, shapes_for
 
 Load = Callable[..., Package]
 
@@ -28,6 +28,8 @@ op = Op("ScaleOp", inputs=[Input("x", "float32", shape="...")], outputs=[Output(
         kernel=kernel, refresh="none", reference=lambda x, scale, axis, keep, mode: x * np.float32(scale))
 package = Package("demo", ops=[op], header="demo.h"{benchmark})
 """
+
+BOUNDED_KERNEL = 'extern "C" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR shape) {}\n'
 
 
 def add(
@@ -62,6 +64,16 @@ def test_the_edge_is_found_inside_an_expression(package_of: Load, blocks: str, p
     edge = block_edge(add(package_of, blocks=blocks).ops[0].kernel.blocks)
     assert edge is not None
     assert (edge.port, edge.elements) == (port, elements)
+
+
+def test_one_case_stands_for_an_op_that_only_a_dynamic_graph_can_hold(package_of: Load) -> None:
+    spec = ADD.format(blocks='ceil_div(numel("z"), 64)', dtypes='["float32"]', x="...", y="...", z="...")
+    spec = spec.replace('shape="...")],\n        dtypes', 'shape=upper_bound("found", found=numel("x")))],\n        dtypes')
+    spec = spec.replace('"z", numel("x")]', '"z", shape_of("z")]').replace('"updater"', '"none"')
+    package = package_of(spec, BOUNDED_KERNEL)
+    assert [plan.why for plan in plans(package)] == ["a shape that only the kernel knows"]
+    small = small_block_of(package)
+    assert (small.package, small.skipped) == (None, ())
 
 
 @pytest.mark.parametrize("blocks", ["cores()", "8", 'ceil_div(dim("x", 0), 4)', 'numel("x") // 64'])
@@ -108,6 +120,29 @@ def test_blocks_that_are_rows_are_none_a_few_and_more_than_a_launch_has(package_
     assert {(1, size) for size in DEFAULT_SIZES} < set(shapes_of(plans(package), "x"))
 
 
+@pytest.mark.parametrize(
+    ("blocks", "x", "shape"),
+    [('numel("x")', "...", (65537,)), ('min_(numel("x"), 40000)', "n k", (1, 65537)), ('numel("x") * 2', "n n", (257, 257))],
+)
+def test_blocks_that_are_elements_are_more_than_a_launch_has(package_of: Load, blocks: str, x: str, shape: tuple[int, ...]) -> None:
+    found = plans(add(package_of, blocks=blocks, shapes=(x, x, x)))
+    (many,) = [plan for plan in found if plan.why == 'numel("x") = 65537, more than a launch has blocks']
+    assert many.shapes["x"] == shape
+
+
+def test_elements_of_a_kernel_that_doesn_t_stride_aren_t_more_than_a_launch_has(package_of: Load) -> None:
+    package = package_of(ADD.format(blocks='numel("x")', dtypes='["float32"]', x="...", y="...", z="...").replace(", strides=True", ""))
+    assert (65537,) not in shapes_of(plans(package), "x")
+    assert "doesn't stride over blocks" in small_block_of(package).skipped[0].reason
+
+
+def test_elements_that_an_argument_can_t_count_aren_t_made(package_of: Load) -> None:
+    kernel = 'extern "C" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint16_t n) {}'
+    package = package_of(ADD.format(blocks='numel("x")', dtypes='["float32"]', x="...", y="...", z="..."), kernel)
+    assert many_rows(package, package.ops[0]) == "uint16_t n of the kernel can't hold 65537"
+    assert (65537,) not in shapes_of(plans(package), "x")
+
+
 def test_many_rows_are_run_once_for_each_dtype_whatever_else_varies(package_of: Load) -> None:
     found = plans(rows(package_of, dtypes='["float32", "float16", "int8"]'))
     many = [plan for plan in found if plan.shapes["x"] == (65537, 17)]
@@ -125,7 +160,8 @@ def test_many_rows_are_run_once_for_each_dtype_whatever_else_varies(package_of: 
         ('dim("x", 0) * ceil_div(dim("x", 1), 64)', 'dim("x", 0)'),
         ('min_(dim("x", 0), dim("x", 1))', "None"),
         ('ceil_div(dim("x", 0), 4)', "None"),
-        ('numel("x")', "None"),
+        ('min_(numel("x"), 1000)', 'numel("x")'),
+        ('ceil_div(numel("x"), 4)', "None"),
         ("8", "None"),
     ],
 )
@@ -248,7 +284,8 @@ def test_each_attr_in_turn_has_one_other_value(package_of: Load) -> None:
 EVERY_ATTR = """
 args = ["x", "z", numel("x"), "scale", "axis", "keep"]
 attrs = [Attr("scale", "float", default=3e38), Attr("axis", "int", default=2**63 - 1), Attr("keep", "bool")]
-attrs += [Attr(kind, kind) for kind in ("type", "bytes", "tensor", "list_int", "list_str", "list_type", "list_list_int")]
+attrs += [Attr(kind, kind) for kind in ("type", "bytes", "tensor", "list_int", "list_float", "list_bool", "list_str")]
+attrs += [Attr(kind, kind) for kind in ("list_type", "list_list_int")]
 op = Op("ScaleOp", inputs=[Input("x", "float32", shape="...")], outputs=[Output("z", "float32", shape="...")], attrs=attrs,
         kernel=Kernel("kernels/k.asc", entry="scaled", args=args, blocks=8), refresh="none")
 package = Package("demo", ops=[op])
@@ -258,11 +295,36 @@ package = Package("demo", ops=[op])
 def test_an_attr_of_each_type_has_a_value_that_its_type_can_hold(package_of: Load) -> None:
     (op,) = package_of(EVERY_ATTR).ops
     found = plans(package_of(EVERY_ATTR))
-    assert {plan.why for plan in found if not plan.has_spec_attrs} == {"scale = 1.5e+38", f"axis = {2**63 - 2}", "keep = False"}
+    assert {plan.why for plan in found if not plan.has_spec_attrs} == {
+        "scale = 1.5e+38",
+        f"axis = {2**63 - 2}",
+        "keep = False",
+        "list_int = (2,)",
+        "list_float = (1.25,)",
+        "list_bool = (False,)",
+        "list_list_int = ((2,),)",
+    }
     assert found[0].attrs["list_list_int"] == ((1,),)
     for plan in found:
         for attr in op.attrs:
             assert attr_value(attr.type, plan.attrs[attr.name]) == (plan.attrs[attr.name], None)
+
+
+LISTS = """
+op = Op("ListsOp", inputs=[Input("x", "float32", shape="...")], outputs=[Output("z", "float32", shape="...")],
+        attrs=[Attr("pads", "list_int", default=[3, 0, -1]), Attr("none", "list_int", default=[]),
+               Attr("modes", "list_str", default=["a"]), Attr("rows", "list_list_int", default=[[1, 2], []])],
+        kernel=Kernel("kernels/k.asc", entry="cast_to", args=["x", "z", numel("x")], blocks=1),
+        reference=lambda x, pads, none, modes, rows: x)
+package = Package("demo", ops=[op])
+"""
+
+
+def test_a_list_gets_other_numbers_and_as_many_as_it_has(package_of: Load) -> None:
+    """How many there may be, and which texts and dtypes, only the op knows."""
+    found = [plan for plan in plans(package_of(LISTS)) if not plan.has_spec_attrs]
+    assert {plan.why for plan in found} == {"pads = (4, 1, 0)", "rows = ((2, 3), ())"}
+    assert all(plan.attrs["none"] == () and plan.attrs["modes"] == ("a",) for plan in found)
 
 
 def test_a_required_attr_has_the_benchmarks_value(package_of: Load) -> None:
@@ -318,10 +380,36 @@ def test_an_attr_that_decides_a_dtype_says_that_of_the_case(package_of: Load, ki
     assert all(plan.attrs["to"] == op.attr("to").naming(plan.combo.ports["z"]) for plan in found)
 
 
-def test_dtypes_that_some_socs_lack_are_left_to_those_that_have_them(package_of: Load) -> None:
-    by_soc = 'per_soc({"Ascend310P": ["float16", "float32"], "default": ["float16", "bfloat16", "float32"]})'
-    package = add(package_of, dtypes=by_soc)
-    assert {plan.combo.ports["x"].name for plan in plans(package)} == {"float16", "float32"}
+BY_SOC = 'per_soc({"Ascend310P": ["float16", "float32"], "Ascend310": ["int8"], "default": ["float16", "bfloat16", "float32", "int8"]})'
+
+
+@pytest.mark.parametrize(
+    ("soc", "here"),
+    [
+        ("Ascend310P3", {"float16", "float32"}),
+        ("Ascend310B1", {"int8"}),
+        ("Ascend910B3", {"float16", "bfloat16", "float32", "int8"}),
+        (None, set()),
+    ],
+)
+def test_the_dtypes_of_this_soc_are_run_and_those_of_others_told(package_of: Load, soc: str | None, here: set[str]) -> None:
+    package = add(package_of, dtypes=BY_SOC)
+    (op,) = package.ops
+    assert {plan.combo.ports["x"].name for plan in plans_of(package, op, soc)} == here
+    elsewhere = [plan.combo.ports["x"].name for plan in plans_elsewhere(package, op, soc)]
+    assert sorted(elsewhere) == sorted({"float16", "bfloat16", "float32", "int8"} - here)
+
+
+def test_a_soc_that_the_spec_leaves_out_has_no_dtypes(package_of: Load) -> None:
+    package = add(package_of, dtypes='per_soc({"Ascend310P": ["float16"]})')
+    assert list(plans_of(package, package.ops[0], "Ascend910B3")) == []
+    assert [plan.combo.ports["x"].name for plan in plans_elsewhere(package, package.ops[0], "Ascend910B3")] == ["float16"]
+
+
+def test_dtypes_that_every_soc_has_need_no_soc(package_of: Load) -> None:
+    package = add(package_of, dtypes=BY_SOC.replace('"int8"]', '"float32"]', 1))
+    assert {plan.combo.ports["x"].name for plan in plans(package)} == {"float32"}
+    assert list(plans_elsewhere(add(package_of), add(package_of).ops[0], None)) == []
 
 
 BROADCAST = """

@@ -135,7 +135,9 @@ def test_an_op_with_a_block_a_row_needs_no_variant_and_is_not_skipped(package_of
         ("n k", 'kernel=kernel(dim("x", 0), strides=False)', "doesn't stride over blocks"),
         ("n k", 'kernel=[kernel(dim("x", 0)), kernel(dim("x", 0), strides=False)]', "doesn't stride over blocks"),
         ("n k", 'kernel=[kernel(dim("x", 0)), kernel(ceil_div(numel("x"), 512))]', "dim(port, axis), the same in every kernel"),
-        ("n k", 'kernel=kernel(numel("x"))', "or ceil_div(numel(port), N) where N is the kernel's BLOCK_SIZE"),
+        ("8 4", 'kernel=kernel(numel("x"))', 'no input makes numel("x") as large as one likes'),
+        ("n k", 'kernel=kernel(numel("x"), strides=False)', "doesn't stride over blocks"),
+        ("n k", 'kernel=kernel(numel("x") // 2)', "or ceil_div(numel(port), N) where N is the kernel's BLOCK_SIZE"),
     ],
 )
 def test_rows_that_are_not_many_in_every_kernel_are_skipped_with_a_reason(package_of: Load, x: str, text: str, reason: str) -> None:

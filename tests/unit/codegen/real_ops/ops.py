@@ -7,7 +7,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from opkit import Attr, Input, Kernel, Op, Output, Package, Promote, address_list, attr, broadcast, cpp, from_attr, per_soc, port
+from opkit import (
+    Attr,
+    Input,
+    Kernel,
+    Op,
+    Output,
+    Package,
+    Promote,
+    address_list,
+    attr,
+    broadcast,
+    cpp,
+    from_attr,
+    numel,
+    per_soc,
+    port,
+    shape_of,
+    upper_bound,
+)
 
 if TYPE_CHECKING:
     from opkit.spec.declare import Phrase, Size
@@ -549,6 +567,14 @@ matmul_all_reduce = Op(
     ],
     dtypes=matmul_all_reduce_columns(),
     kernel=kernel("x1", "x2", "bias", "x3", "antiquant_scale", "antiquant_offset", "dequant_scale", "pertoken_scale", "y"),
+)
+
+where_like_custom = Op(
+    "WhereLikeCustom",
+    inputs=[Input("x", "bool", shape="...")],
+    outputs=[Output("y", "int64", shape=upper_bound("found (rank(x))", found=numel("x")))],
+    kernel=kernel("x", "y", shape_of("y")),
+    refresh="none",
 )
 
 package = Package("real_ops", ops=[op for op in list(globals().values()) if isinstance(op, Op)])

@@ -8,7 +8,9 @@ import pytest
 from import_support import header
 
 from opkit.errors import ForeignFileError
+from opkit.spec import Compile, Refresh
 from opkit.spec.importers import bring, spec_text
+from opkit.spec.resolve_capabilities import Capabilities
 
 ADD = 'REG_OP({type}).INPUT(x, "T").INPUT(y, "T").OUTPUT(z, "T").DATATYPE(T, TensorType({{DT_FLOAT}})).OP_END_FACTORY_REG({type});'
 KERNEL = 'extern "C" __global__ __aicore__ void {entry}({params}) {{}}\n'
@@ -47,7 +49,29 @@ def test_the_sample_gives_its_ops_its_kernel_with_headers_and_its_refresh(sample
     assert (brought.origin, brought.header) == ("sample", "add_custom.h")
     (kernel,) = brought.kernels
     assert (kernel.path, kernel.files) == ("add_custom.asc", ("add_custom.asc", "tile.h"))
-    assert brought.refresh == {"AddRefreshOp": "updater", "AddNoRefreshOp": "none"}
+    assert brought.capabilities == {"AddRefreshOp": _loaded(Refresh.UPDATER), "AddNoRefreshOp": _loaded(Refresh.NONE)}
+
+
+def _loaded(refresh: Refresh) -> Capabilities:
+    return Capabilities(refresh=refresh, compile=Compile.LOAD, is_portable=False)
+
+
+@pytest.mark.parametrize(
+    ("bases", "words"),
+    [
+        ("public CompilableOp, public AnnotatedArgsOp, public ShapeInferOp", ['refresh="annotated"', 'compile="graph"']),
+        ("public AnnotatedArgsOp, public PortableOp", ['refresh="annotated"', 'compile="graph"', "portable=True"]),
+        ("public EagerExecuteOp, public CompilableOp, public PortableOp", ['refresh="none"', 'compile="graph"', "portable=True"]),
+        ("public EagerExecuteOp, public ArgsUpdater, public AnnotatedArgsOp", ['refresh="updater"']),
+    ],
+)
+def test_the_bases_of_a_class_tell_what_the_op_can_do(sample: Path, bases: str, words: list[str]) -> None:
+    (sample / "ge" / "custom_op.cpp").write_text(f"class AddRefreshOp : {bases} {{ }};\n", encoding="utf-8")
+
+    text = spec_text(bring(sample), "demo").text
+
+    said = [line.strip().removesuffix(",  # as its class says") for line in text.splitlines() if line.endswith("# as its class says")]
+    assert said == words
 
 
 def test_arguments_with_the_names_of_ports_are_filled_and_both_ops_share_the_kernel(sample: Path) -> None:
@@ -140,6 +164,7 @@ def test_a_folder_without_a_prototype_is_refused(tmp_path: Path) -> None:
         bring(_write(tmp_path / "in", op_dot_cpp="int main() {}\n"))
 
 
+@pytest.mark.case("B10")
 def test_one_op_in_two_files_is_refused_with_both_places(tmp_path: Path) -> None:
     files = {"a_dot_h": header(ADD.format(type="AddOne")), "b_dot_h": header(ADD.format(type="AddOne"))}
     with pytest.raises(ForeignFileError, match="AddOne is there twice") as caught:

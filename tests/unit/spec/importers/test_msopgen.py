@@ -177,6 +177,7 @@ def test_a_misspelt_dtype_is_asked_for(tmp_path: Path) -> None:
     assert "'float16'" in (_refused(tmp_path, _text(input_desc=[_port("x", "flaot16")])).help or "")
 
 
+@pytest.mark.case("B13")
 def test_one_op_twice_is_refused(tmp_path: Path) -> None:
     error = _refused(tmp_path, json.dumps([_op(), _op()], indent=1))
     assert "AddCustom is there twice" in error.message

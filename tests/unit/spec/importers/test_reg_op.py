@@ -348,6 +348,7 @@ def test_named_attrs_are_refused_with_the_reason(tmp_path: Path) -> None:
     assert "only declare" in (error.because or "")
 
 
+@pytest.mark.case("B13")
 def test_one_op_twice_is_refused_with_both_lines(tmp_path: Path) -> None:
     error = _refused(tmp_path, "REG_OP(Foo).OP_END_FACTORY_REG(Foo)\nREG_OP(Foo).OP_END_FACTORY_REG(Foo)\n")
     assert "there twice" in error.message
