@@ -244,7 +244,7 @@ def _function(name: str) -> str:
 
 def _default(kind: type[Declaration], parameter: str, value: object) -> str:
     if value is declare._MISSING:  # noqa: SLF001 - whether there is a default is what the page tells
-        return "" if parameter in kind.omittable else "required"
+        return kind.omittable.get(parameter, "required")
     return f"`{_value(value)}`"
 
 
@@ -256,7 +256,7 @@ def _call_of(kind: type[Declaration], defaults: dict[str, object]) -> str:
         if value is not declare._MISSING:  # noqa: SLF001 - as above
             arguments.append(f"{parameter}={_value(value)}")
         else:
-            arguments.append(f"{parameter}=…" if parameter in kind.omittable else parameter)
+            arguments.append(parameter if kind.omittable.get(parameter, "required") == "required" else f"{parameter}=…")
     return textwrap.fill(f"{kind.__name__}({', '.join(arguments)})", 120, subsequent_indent=" " * (len(kind.__name__) + 1))
 
 

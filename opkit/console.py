@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
     from opkit.errors import OpkitError
-    from opkit.spec.problems import SpecWarning
+    from opkit.spec import SpecWarning
 
 __all__ = ["Console", "Progress", "console"]
 
@@ -63,12 +63,13 @@ class Console:
     def error(self, error: OpkitError) -> None:
         _write(sys.stderr, "".join(f"{self._labelled(line)}\n" for line in error.render().split("\n")))
 
-    def warning(self, warning: SpecWarning) -> None:
-        """Once a command, however often that loads the spec."""
-        if warning not in self._warned:
-            self._warned.add(warning)
-            label, separator, rest = warning.render().partition(": ")
-            _write(sys.stderr, f"{self.paint(label, 'yellow', 'bold')}{separator}{rest}\n")
+    def warnings(self, warnings: Iterable[SpecWarning]) -> None:
+        """Those of a spec: each once a command, however often that loads the spec."""
+        for warning in warnings:
+            if warning not in self._warned:
+                self._warned.add(warning)
+                label, separator, rest = warning.render().partition(": ")
+                _write(sys.stderr, f"{self.paint(label, 'yellow', 'bold')}{separator}{rest}\n")
 
     def _labelled(self, line: str) -> str:
         label, separator, message = line.partition(": ")

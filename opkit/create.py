@@ -11,20 +11,22 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
 from opkit import resources
 from opkit.codegen import ImportedProject, NewProject, render, render_imported, render_project
-from opkit.console import console
 from opkit.errors import FolderNotEmptyError, ForeignFileError, SpecError, SpecErrors, UsageError
 from opkit.files import guard_writing, make_folders
-from opkit.spec import find_dtype, load_package
+from opkit.spec import SpecWarning, find_dtype, load_package
 from opkit.spec.importers import Brought, Question, SpecText, spec_text
 from opkit.spec.problems import Rule
 from opkit.spec.reserved import is_built_in
 
-__all__ = ["Imported", "create_imported", "create_project", "kernels_offered", "op_type_of"]
+__all__ = ["Created", "Imported", "create_imported", "create_project", "kernels_offered", "op_type_of"]
+
+_Told = TypeVar("_Told")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = re.compile(r"[a-z0-9]+")
@@ -37,12 +39,24 @@ _OF_NAMES = {rule.number for rule in (Rule.OP_TYPE, Rule.NAME, Rule.DUPLICATE)}
 
 
 @attrs.frozen(kw_only=True)
+class Created:
+    """What came of a new project: its files, relative and sorted, and what its spec warns of."""
+
+    files: tuple[str, ...]
+    warnings: tuple[SpecWarning, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Imported:
-    """What came of an import: its files, what ops.py asks, and what `opkit check` will tell beside that."""
+    """What came of an import: its files, what ops.py asks, and what `opkit check` will tell beside that.
+
+    A spec that asks isn't read to its end, and has no warnings yet.
+    """
 
     files: tuple[str, ...]
     questions: tuple[Question, ...]
     mistakes: tuple[SpecError, ...]
+    warnings: tuple[SpecWarning, ...]
 
 
 def kernels_offered() -> tuple[str, ...]:
@@ -57,14 +71,15 @@ def op_type_of(name: str) -> str:
     return f"{op_type}Custom" if op_type == camel or is_built_in(op_type) else op_type
 
 
-def create_project(project: NewProject, folder: Path) -> tuple[str, ...]:
-    """Gives the files that now lie in ``folder``, relative and sorted.
+def create_project(project: NewProject, folder: Path) -> Created:
+    """A project that builds as it stands.
 
     Raises UsageError for a name, op type, dtype or kernel that can't be, and FolderNotEmptyError; either leaves nothing behind.
     """
     _check_name(project.name)
     _check_kernel(project)
-    return _created(folder, lambda staged: _fill(staged, project))
+    files, warnings = _created(folder, lambda staged: _fill(staged, project))
+    return Created(files=files, warnings=warnings)
 
 
 def create_imported(name: str, brought: Brought, folder: Path, *, author: str = "") -> Imported:
@@ -74,27 +89,27 @@ def create_imported(name: str, brought: Brought, folder: Path, *, author: str = 
     """
     _check_name(name)
     spec = spec_text(brought, name)
-    mistakes: list[SpecError] = []
-    files = _created(folder, lambda staged: mistakes.extend(_fill_imported(staged, name, brought, spec, author)))
-    return Imported(files=files, questions=spec.questions, mistakes=tuple(mistakes))
+    files, (mistakes, warnings) = _created(folder, lambda staged: _fill_imported(staged, name, brought, spec, author))
+    return Imported(files=files, questions=spec.questions, mistakes=mistakes, warnings=warnings)
 
 
-def _created(folder: Path, fill: Callable[[Path], object]) -> tuple[str, ...]:
+def _created(folder: Path, fill: Callable[[Path], _Told]) -> tuple[tuple[str, ...], _Told]:
+    """The files that now lie in `folder`, relative and sorted, and what `fill` tells."""
     with guard_writing(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             msg = f"{folder} is not empty" if folder.is_dir() else f"{folder} is a file"
             raise FolderNotEmptyError(msg, help="name another folder with --dir, or empty this one")
         if folder.exists():
             with _staged(folder) as staged:
-                fill(staged)
+                told = fill(staged)
                 _move_entries(staged, folder)
         else:
             with _parents_made(folder), _staged(folder.parent) as staged:
-                fill(staged)
+                told = fill(staged)
                 # mkdtemp makes it for its owner alone; a project is a folder like any other.
                 staged.chmod(0o755)
                 staged.rename(folder)
-    return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()))
+    return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())), told
 
 
 @contextmanager
@@ -157,7 +172,7 @@ def _check_kernel(project: NewProject) -> None:
         raise UsageError(msg, help=f"--dtype takes, any number of times: {', '.join(_KERNELS[kernel])}")
 
 
-def _fill(staged: Path, project: NewProject) -> None:
+def _fill(staged: Path, project: NewProject) -> tuple[SpecWarning, ...]:
     render_project(project).create(staged)
     kernel = staged / "kernels" / project.kernel
     kernel.parent.mkdir(exist_ok=True)
@@ -169,12 +184,13 @@ def _fill(staged: Path, project: NewProject) -> None:
         _refuse_name(project.name, refused.errors)
         error = refused.errors[0]
         raise UsageError(error.message, where=f"--op {project.op_type}", because=error.because, help=error.help) from refused
-    for warning in package.warnings:
-        console.warning(warning)
     render(package).write(staged)
+    return package.warnings
 
 
-def _fill_imported(staged: Path, name: str, brought: Brought, spec: SpecText, author: str) -> list[SpecError]:
+def _fill_imported(
+    staged: Path, name: str, brought: Brought, spec: SpecText, author: str
+) -> tuple[tuple[SpecError, ...], tuple[SpecWarning, ...]]:
     project = ImportedProject(
         name=name,
         op_types=tuple(prototype.type for prototype in brought.prototypes),
@@ -190,7 +206,8 @@ def _fill_imported(staged: Path, name: str, brought: Brought, spec: SpecText, au
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(kernel.root / file, target)
     try:
-        render(load_package(staged / "ops.py")).write(staged)
+        package = load_package(staged / "ops.py")
+        render(package).write(staged)
     except SpecErrors as told:
         _refuse_name(name, told.errors)
         for error in told.errors:
@@ -199,8 +216,8 @@ def _fill_imported(staged: Path, name: str, brought: Brought, spec: SpecText, au
                 # Nobody will see the lines of this ops.py.
                 because = None if "ops.py" in (error.because or "") else error.because
                 raise ForeignFileError(error.message, where=str(origin), because=because, help=error.help) from told
-        return [error for error in told.errors if error.number != Rule.OPEN.number]
-    return []
+        return tuple(error for error in told.errors if error.number != Rule.OPEN.number), ()
+    return (), package.warnings
 
 
 def _refuse_name(name: str, errors: Sequence[SpecError]) -> None:

@@ -220,7 +220,11 @@ pad = unary(
     shape="n",
     attrs=[Attr("pad", int, default=2)],
 )
-package = Package("rules", ops=[matrices, suffix, promoted, by_number, by_type, by_graph, by_soc, bins, pairs, total, pad])
+package = Package(
+    "rules",
+    ops=[matrices, suffix, promoted, by_number, by_type, by_graph, by_soc, bins, pairs, total, pad],
+    benchmark=Benchmark(by_soc, shapes={"x": (64,)}),
+)
 """
 RULES_FILES = {
     "kernels/rules.asc": RULES_KERNEL,

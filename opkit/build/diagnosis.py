@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opkit.errors import BuildError, CompileError, ConfigureError, LinkError
+
+if TYPE_CHECKING:
+    from opkit.spec import Package
 
 __all__ = ["diagnose"]
 
@@ -20,6 +25,10 @@ _UNDEFINED_LLD = re.compile(r"error: undefined symbol: (?P<symbol>.*)$")
 _NO_LIBRARY = re.compile(r"(?:cannot find|unable to find library) (?:-l)?(?P<library>[\w.+-]+)")
 _LINKER = re.compile(r"^(?:\S*/)?(?:ld|ld\.\w+|collect2): (?:error: )?(?P<text>.*)$")
 # What the program says that compiles the kernels of prebuilt ops: the library's own messages, and one of its own.
+_UNBUILT_KERNEL = re.compile(r"^\w+_prebuild: error: (?P<text>a kernel of (?P<op>\w+) doesn't compile for .*)$")
+_OWN_MESSAGE = re.compile(r"^\[ERROR\] [^:]+:\d+: (?P<text>.*)$")
+_PLACE = re.compile(r"^[^\s:][^:]*:\d+:")
+_SHOWN_LINES = 8
 _PREBUILD = re.compile(r"^(?:\[ERROR\] [^:]+:\d+|\w+_prebuild: error): (?P<text>.*)$")
 _NINJA = re.compile(r"^ninja: (?:fatal|error): (?P<text>.*)$")
 _NO_COMPILER = "is not able to compile a simple test program"
@@ -28,12 +37,16 @@ _WARNING_WORDS = ("warning:", "note:")
 _CODE = re.compile(r"^\s*\d+ \| (?P<code>.*)$")
 
 
-def diagnose(output: str, *, root: Path, log: Path, step: str) -> BuildError:
-    """Gives the error to raise for the output of a failed `step` (cmake or ninja); places below `root` are shown relative to it."""
+def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[], Package] | None = None) -> BuildError:
+    """Gives the error to raise for the output of a failed `step` (cmake or ninja); places below `root` are shown relative to it.
+
+    `load` gives the package, which knows where an op is declared and where the files of its kernels lie.
+    """
     lines = [_COLOR.sub("", line).rstrip() for line in output.splitlines()]
     help_text = f"the full log is {log}"
     return (
         _full_disk(lines, help_text)
+        or _unbuilt_kernel(lines, root, help_text, load)
         or _compiler(lines, root, help_text)
         or _undefined(lines, help_text)
         or _linker(lines, help_text)
@@ -47,6 +60,26 @@ def diagnose(output: str, *, root: Path, log: Path, step: str) -> BuildError:
 def _full_disk(lines: Sequence[str], help_text: str) -> BuildError | None:
     found = next((line for line in lines if _FULL_DISK in line), None)
     return None if found is None else BuildError("the disk is full", because=found.strip(), help=help_text)
+
+
+def _unbuilt_kernel(lines: Sequence[str], root: Path, help_text: str, load: Callable[[], Package] | None) -> CompileError | None:
+    """A kernel of a prebuilt op, told by the program that compiles them: after the log of each time that it doesn't compile, for what."""
+    end, found = next(((index, match) for index, line in enumerate(lines) if (match := _UNBUILT_KERNEL.match(line))), (0, None))
+    if found is None:
+        return None
+    begin, own = next(((index, match) for index, line in enumerate(lines[:end]) if (match := _OWN_MESSAGE.match(line))), (end, None))
+    told = list(itertools.takewhile(lambda line: not _OWN_MESSAGE.match(line), lines[begin + 1 : end]))
+    # A compiler that refuses what it is asked for, not what it reads, names no line.
+    if own is not None and not any(map(_PLACE.match, told)):
+        told = [own["text"].replace(f"{root}/", "")]
+    because = "\n".join(list(dict.fromkeys(filter(str.strip, told)))[:_SHOWN_LINES]) or None
+    package = None if load is None else load()
+    op = None if package is None else next((op for op in package.ops if op.type == found["op"]), None)
+    if package is None or op is None:
+        return CompileError(found["text"], because=because, help=help_text)
+    from opkit.spec import placed
+
+    return CompileError(found["text"], where=str(op.where), because=because and placed(because, op, package.root), help=help_text)
 
 
 def _compiler(lines: Sequence[str], root: Path, help_text: str) -> BuildError | None:

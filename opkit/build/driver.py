@@ -18,6 +18,7 @@ from opkit.files import guard_writing
 if TYPE_CHECKING:
     from opkit.build.lock import BuildLock
     from opkit.build.project import Project
+    from opkit.spec import Package
     from opkit.toolkit import Compiler, Toolkit
 
 __all__ = ["Driver"]
@@ -39,7 +40,9 @@ class Driver:
         if self._log is not None:
             self._log.close()
 
-    def configure(self, cmake: Path, ninja: Path, compiler: Compiler, toolkit: Toolkit, *, npu_arch: str | None) -> None:
+    def configure(  # noqa: PLR0913 - what CMake is told
+        self, cmake: Path, ninja: Path, compiler: Compiler, toolkit: Toolkit, *, npu_arch: str | None, has_program: bool
+    ) -> None:
         """Raises BuildError with the cause."""
         project = self._project
         definitions = {
@@ -50,6 +53,8 @@ class Driver:
             "ASCEND_HOME_PATH": toolkit.home,
             "OPKIT_CXX11_ABI": toolkit.abi,
         }
+        if not has_program:
+            definitions["OPKIT_SESSION_RUN"] = "OFF"
         if npu_arch is not None:
             definitions["OPKIT_NPU_ARCH"] = npu_arch
         if not compiler.is_named:
@@ -57,8 +62,8 @@ class Driver:
         options = [f"-D{name}={value}" for name, value in definitions.items()]
         self._run("cmake", [cmake, "-S", project.root, "-B", project.build_dir, "-G", GENERATOR, *options])
 
-    def compile(self, ninja: Path, jobs: int | None) -> None:
-        """Raises BuildError with the cause."""
+    def compile(self, ninja: Path, jobs: int | None, load: Callable[[], Package]) -> None:
+        """Raises BuildError with the cause; what `load` gives knows the op of a kernel that doesn't compile."""
         with ExitStack() as stack:
             progress: list[Progress] = []
 
@@ -72,13 +77,19 @@ class Driver:
                     progress.append(stack.enter_context(console.progress("Building", int(match[2]))))
                 progress[0].advance(note=line[match.end() :].rpartition("/")[2][:60])
 
-            self._run("ninja", [ninja, "-C", self._project.build_dir, *([] if jobs is None else [f"-j{jobs}"])], show)
+            self._run("ninja", [ninja, "-C", self._project.build_dir, *([] if jobs is None else [f"-j{jobs}"])], show, load)
 
     def install(self, cmake: Path, stage: Path) -> None:
         """Raises BuildError with the cause."""
         self._run("cmake", [cmake, "--install", self._project.build_dir, "--prefix", stage])
 
-    def _run(self, step: str, argv: Sequence[str | os.PathLike[str]], on_line: Callable[[str], None] | None = None) -> None:
+    def _run(
+        self,
+        step: str,
+        argv: Sequence[str | os.PathLike[str]],
+        on_line: Callable[[str], None] | None = None,
+        load: Callable[[], Package] | None = None,
+    ) -> None:
         unheard = [argv]
 
         def listen(line: str) -> None:
@@ -105,7 +116,7 @@ class Driver:
             from opkit.build.diagnosis import diagnose
 
             self._note(f"exit {done.exit}")
-            raise diagnose(done.stdout, root=self._project.root, log=self._project.log, step=step)
+            raise diagnose(done.stdout, root=self._project.root, log=self._project.log, step=step, load=load)
 
     def _note(self, line: str) -> None:
         with guard_writing(self._project.log):

@@ -42,8 +42,8 @@ _REMOVED = (
 )
 
 
-def fingerprint(
-    project: Project, toolkit: Toolkit, compiler: Compiler, environ: Mapping[str, str], *, npu_arch: str | None
+def fingerprint(  # noqa: PLR0913 - what it depends on
+    project: Project, toolkit: Toolkit, compiler: Compiler, environ: Mapping[str, str], *, npu_arch: str | None, has_program: bool
 ) -> dict[str, str]:
     """`npu_arch` is the architecture that prebuilt kernels are for, None if it is the device's or there are none."""
     return {
@@ -58,6 +58,7 @@ def fingerprint(
         "generator": GENERATOR,
         "build type": BUILD_TYPE,
         **({} if npu_arch is None else {NPU_ARCH: npu_arch}),
+        **({} if has_program else {"session program": "none"}),
         **{name: environ[name] for name in _VARIABLES if environ.get(name)},
     }
 

@@ -19,13 +19,13 @@ from opkit.build.publish import probe, publish, require_output, require_unclaime
 from opkit.build.state import STATE, Rendered, State, digest, stat_of, stats_of
 from opkit.console import console
 from opkit.deliverable import MANIFEST, OppRoot
-from opkit.errors import NotBuiltError, ToolkitError, UsageError
+from opkit.errors import BuildError, NotBuiltError, ToolkitError, UsageError
 from opkit.files import digest_of, guard_writing
 from opkit.layout import PREBUILD_PROGRAM
 from opkit.toolkit import Toolkit, find_cmake, find_compiler, find_ninja
 
 if TYPE_CHECKING:
-    from opkit.spec import Package
+    from opkit.spec import Package, SpecWarning
 
 __all__ = ["Built", "build", "clean", "find_built", "held"]
 
@@ -35,7 +35,9 @@ _NAMED_FILES = 4
 
 
 class Built(NamedTuple):
-    """What a build came to. `steps` are those that had something to do, out of rendered, configured, compiled, installed."""
+    """What a build came to. `steps` are those that had something to do, out of rendered, configured, compiled, installed; `warnings` are
+    the spec's, if it was loaded.
+    """
 
     project: Project
     package: str
@@ -43,6 +45,7 @@ class Built(NamedTuple):
     program: Path
     steps: tuple[str, ...]
     seconds: float
+    warnings: tuple[SpecWarning, ...] = ()
 
 
 def build(  # noqa: PLR0913 - each is one independent wish
@@ -74,28 +77,34 @@ def held(  # noqa: PLR0913 - as `build`
     environ: Mapping[str, str],
     *,
     package: Package | None = None,
+    program: Path | None = None,
     is_forced: bool = False,
     npu_arch: str | None = None,
     jobs: int | None = None,
     wait: float = 60.0,
 ) -> Iterator[Built]:
-    """As `build`, and keeps every other opkit out of the build folder until the end: a program of it runs meanwhile."""
+    """As `build`, and keeps every other opkit out of the build folder until the end: a program of it runs meanwhile.
+
+    With `program` none is built. It knows ops by their prototypes, so that of a package runs a variant whose kernels alone differ.
+    """
     started = time.monotonic()
     with locked(project, wait=wait) as lock:
         with closing(Driver(project, environ, lock)) as driver:
             known = State.read(project.build_dir)
-            run = _Run(project, toolkit, environ, driver, State(output=known.output) if is_forced else known, npu_arch=npu_arch)
+            state = State(output=known.output) if is_forced else known
+            run = _Run(project, toolkit, environ, driver, state, npu_arch=npu_arch, has_program=program is None)
             run.render(package)
             run.configure()
-            run.compile(jobs)
+            run.compile(jobs, package)
             opp_root = run.install()
         yield Built(
             project=project,
             package=opp_root.manifest.package,
             opp_root=opp_root,
-            program=_program(project, opp_root),
+            program=program or _program(project, opp_root),
             steps=tuple(run.steps),
             seconds=time.monotonic() - started,
+            warnings=run.warnings,
         )
 
 
@@ -139,22 +148,32 @@ class _Run:
     """One build under its lock: the state it found, and each step that brings the state further."""
 
     def __init__(  # noqa: PLR0913 - what a build is made of
-        self, project: Project, toolkit: Toolkit, environ: Mapping[str, str], driver: Driver, state: State, *, npu_arch: str | None
+        self,
+        project: Project,
+        toolkit: Toolkit,
+        environ: Mapping[str, str],
+        driver: Driver,
+        state: State,
+        *,
+        npu_arch: str | None,
+        has_program: bool,
     ) -> None:
         self._project = project
         self._toolkit = toolkit
         self._environ = environ
         self._driver = driver
         self._state = state
+        self._has_program = has_program
         # As with a variable of CMake's: what was named before counts until something else is.
         self._named_arch, self._npu_arch = npu_arch, npu_arch or state.fingerprint.get(NPU_ARCH)
         self.steps: list[str] = []
+        self.warnings: tuple[SpecWarning, ...] = ()
 
     def render(self, package: Package | None) -> None:
         known = self._state.rendered
         if package is None and known is not None and _is_current(self._project, known):
             return
-        rendered, is_changed = _rendered(self._project, package)
+        rendered, is_changed, self.warnings = _rendered(self._project, package)
         if is_changed:
             self.steps.append("rendered")
         require_output(self._project, rendered.package)
@@ -164,7 +183,7 @@ class _Run:
         project, state = self._project, self._state
         compiler = find_compiler(self._environ)
         npu_arch = self._arch_of_prebuilt()
-        wanted = fingerprint(project, self._toolkit, compiler, self._environ, npu_arch=npu_arch)
+        wanted = fingerprint(project, self._toolkit, compiler, self._environ, npu_arch=npu_arch, has_program=self._has_program)
         reasons = differences(state.fingerprint, wanted) if state.fingerprint else ["first build"]
         if not reasons and stats_of(project.build_dir, _CMAKE_FILES) != state.configured:
             reasons = ["the files of CMake were changed from outside"]
@@ -172,15 +191,18 @@ class _Run:
             reasons = ["cmake or ninja isn't where it was"]
         if not reasons:
             return
-        console.detail("configuring from scratch: " + "; ".join(reasons))
+        # What is built for another architecture is a file of its own: nothing else has to be built again.
+        is_retargeted = npu_arch is not None and reasons == differences(state.fingerprint, {**state.fingerprint, NPU_ARCH: npu_arch})
+        console.detail(f"configuring {'again' if is_retargeted else 'from scratch'}: " + "; ".join(reasons))
         _require_headers(self._toolkit)
         cmake, ninja = find_cmake(self._environ).path, find_ninja(self._environ).path
         probe(project.output)
         self._keep(State(rendered=state.rendered, output=state.output))
-        with guard_writing(project.build_dir):
-            empty(project.build_dir, keep=(LOCK, LOG, STATE))
+        if not is_retargeted:
+            with guard_writing(project.build_dir):
+                empty(project.build_dir, keep=(LOCK, LOG, STATE))
         console.step("Configuring", project.shown(project.build_dir))
-        self._driver.configure(cmake, ninja, compiler, self._toolkit, npu_arch=npu_arch)
+        self._driver.configure(cmake, ninja, compiler, self._toolkit, npu_arch=npu_arch, has_program=self._has_program)
         self.steps.append("configured")
         configured = stats_of(project.build_dir, _CMAKE_FILES)
         self._keep(self._state._replace(fingerprint=wanted, cmake=str(cmake), ninja=str(ninja), configured=configured))
@@ -196,11 +218,21 @@ class _Run:
             raise UsageError(msg, because=because)
         return None
 
-    def compile(self, jobs: int | None) -> None:
+    def compile(self, jobs: int | None, package: Package | None) -> None:
+        def load() -> Package:
+            from opkit.spec import load_package
+
+            return load_package(self._project.ops_py) if package is None else package
+
         folder = self._project.build_dir
         before = stat_of(folder / ".ninja_log")
         try:
-            self._driver.compile(Path(self._state.ninja or "ninja"), jobs)
+            self._driver.compile(Path(self._state.ninja or "ninja"), jobs, load)
+        except BuildError:
+            kept = self._state.fingerprint.get(NPU_ARCH)
+            if kept is not None and self._named_arch is None:
+                console.warn(f"kernels are prebuilt for {kept}, which an earlier `opkit build --npu-arch` named; another can be named so")
+            raise
         finally:
             # Ninja runs CMake again when CMakeLists.txt changed; that is no change from outside.
             configured = stats_of(folder, _CMAKE_FILES)
@@ -246,13 +278,12 @@ class _Run:
             state.write(self._project.build_dir)
 
 
-def _rendered(project: Project, package: Package | None) -> tuple[Rendered, bool]:
+def _rendered(project: Project, package: Package | None) -> tuple[Rendered, bool, tuple[SpecWarning, ...]]:
     from opkit.codegen import render
     from opkit.spec import load_package
 
     loaded = load_package(project.ops_py) if package is None else package
-    for warning in loaded.warnings:
-        console.warning(warning)
+    console.warnings(loaded.warnings)
     sources = tuple(
         dict.fromkeys(_name(project, path) for path in (project.ops_py, *loaded.sources, *loaded.kernel_files, *loaded.user_headers))
     )
@@ -269,7 +300,7 @@ def _rendered(project: Project, package: Package | None) -> tuple[Rendered, bool
     # A variant has no ops.py whose digest could say that it is current.
     spec = "" if package is not None else before
     ops = tuple(op.type for op in loaded.ops)
-    return Rendered(package=loaded.name, ops=ops, digest=spec, sources=sources, generated=generated), bool(changes)
+    return Rendered(package=loaded.name, ops=ops, digest=spec, sources=sources, generated=generated), bool(changes), loaded.warnings
 
 
 def _is_current(project: Project, known: Rendered) -> bool:

@@ -68,7 +68,7 @@ def _dtypes(_context: click.Context, _option: click.Parameter, values: Sequence[
     metavar="SYMBOL=DTYPE",
     multiple=True,
     callback=_dtypes,
-    help="Dtype of a symbol or port.  [default: the spec's first]",
+    help="Dtype of a symbol or port.  [default: the spec's first on this SoC]",
 )
 @click.option("--device", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Device to run on.")
 @output_options
@@ -85,15 +85,16 @@ def command(  # noqa: PLR0913 - one argument an option
     device: int,
 ) -> int:
     """Measure address refresh against its baseline, check every result, and show where the difference comes from."""
-    from opkit.run import BenchRequest, Host, measure, plan_of
+    from opkit.run import BenchRequest, Host, measure, plan_of, soc_for
 
     package = load_spec(project)
     request = BenchRequest(iters=iters, warmup=warmup, repeat=repeat, shapes=shapes, dtypes=dtypes, device=device)
-    plan = plan_of(package, request)
+    host = Host(toolkit=toolkit, environ=environ)
+    plan = plan_of(package, request, soc_for(package.ops, host))
     with held(project, toolkit, environ) as built:
         report_build(built)
         with _relay(steps=repeat * len(plan.ops)) as relay:
-            report = measure(package, built, Host(toolkit=toolkit, environ=environ), request, relay)
+            report = measure(package, built, host, plan, relay)
     _show(report)
     console.document({**report.to_json(), "warnings": warnings_of(package)})
     if report.passed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from opkit.build import Built, Project
 from opkit.build import build as build_project
-from opkit.cli.common import output_options, project_options, toolkit_option, wait_option
+from opkit.cli.common import output_options, project_options, toolkit_option, wait_option, warnings_of
 from opkit.console import console
 
 if TYPE_CHECKING:
@@ -18,12 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+_NPU_ARCH = re.compile(r"dav-[a-z0-9]+")
+
+
+def _npu_arch(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _NPU_ARCH.fullmatch(value):
+        msg = f"{value!r} is no architecture of the kernel compiler's, such as dav-2201"
+        raise click.BadParameter(msg)
+    return value
+
+
 @click.command("build")
 @project_options
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Compile at most N files at once.")
 @click.option("--force", is_flag=True, help="Forget what earlier builds left and start from scratch.")
 @click.option(
-    "--npu-arch", metavar="ARCH", help="Prebuild kernels for this architecture; kept until --force.  [default: this machine's device's]"
+    "--npu-arch",
+    metavar="ARCH",
+    callback=_npu_arch,
+    help="Prebuild kernels for this architecture; kept until --force.  [default: this machine's device's]",
 )
 @wait_option
 @toolkit_option
@@ -54,4 +68,5 @@ def as_document(built: Built, toolkit: Toolkit) -> dict[str, object]:
         "toolkit": {"home": str(toolkit.home), "kind": toolkit.kind.value, "version": toolkit.version},
         "steps": list(built.steps),
         "seconds": round(built.seconds, 3),
+        "warnings": warnings_of(built),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -18,7 +18,7 @@ from opkit.toolkit import Origin, Toolkit, discover, process_environment
 __all__ = ["announce", "load_spec", "opp_roots", "output_options", "project_options", "toolkit_option", "wait_option", "warnings_of"]
 
 if TYPE_CHECKING:
-    from opkit.spec import Package
+    from opkit.spec import Package, SpecWarning
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -78,14 +78,18 @@ def load_spec(project: Project) -> Package:
     from opkit.spec import load_package
 
     package = load_package(project.ops_py)
-    for warning in package.warnings:
-        console.warning(warning)
+    console.warnings(package.warnings)
     return package
 
 
-def warnings_of(package: Package) -> list[dict[str, Any]]:
-    """The warnings that `load_spec` printed, for the document of a command."""
-    return [warning.to_json() for warning in package.warnings]
+class _Warned(Protocol):
+    @property
+    def warnings(self) -> tuple[SpecWarning, ...]: ...
+
+
+def warnings_of(told: _Warned) -> list[dict[str, Any]]:
+    """The warnings of a spec that were printed, for the document of a command."""
+    return [warning.to_json() for warning in told.warnings]
 
 
 def opp_roots(project: str | None, opp: Sequence[str]) -> list[Path]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "drift_error"]
 
+_NAMED_FILES = 6
+
 
 @click.command("generate")
 @project_options
@@ -58,7 +60,9 @@ def command(project: Project, check: bool) -> None:
 def drift_error(found: Sequence[Drift]) -> DriftError:
     count = len(found)
     msg = f"{count} generated file{'s differ' if count > 1 else ' differs'} from the spec"
-    because = ", ".join(f"{drift.path} ({drift.kind.value})" for drift in found)
+    because = ", ".join(f"{drift.path} ({drift.kind.value})" for drift in found[:_NAMED_FILES])
+    if count > _NAMED_FILES:
+        because += f" and {count - _NAMED_FILES} more"
     is_edited = any(drift.kind.value == "edited" for drift in found)
     edited_help = "move the edit to ops.py or to a file of your own, delete the generated file, then: opkit generate"
     return DriftError(msg, because=because, help=edited_help if is_edited else "opkit generate")

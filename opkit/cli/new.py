@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from opkit.cli.common import output_options
+from opkit.cli.common import output_options, warnings_of
 from opkit.console import console
 from opkit.errors import UsageError
 
@@ -77,12 +77,13 @@ def command(  # noqa: PLR0913 - one argument an option
         author = _asked("Author", "")
     dtypes = dtypes or ("float32",)
     project = NewProject(name=name, op_type=op_type, kernel=f"{kernel}.asc", entry=kernel, dtypes=dtypes, author=author or "")
-    files = create_project(project, target)
-    for file in files:
+    made = create_project(project, target)
+    console.warnings(made.warnings)
+    for file in made.files:
         console.detail(file)
     console.step("Created", f"{name} in {folder or name}")
     console.say(f"  cd {shlex.quote(str(folder or name))}\n  opkit test\n  opkit bench")
-    console.document({"name": name, "op": op_type, "folder": str(target), "files": list(files)})
+    console.document({"name": name, "op": op_type, "folder": str(target), "files": list(made.files), "warnings": warnings_of(made)})
 
 
 def _bring(name: str, source: Path, target: Path, *, shown: str, author: str | None) -> None:
@@ -97,6 +98,7 @@ def _bring(name: str, source: Path, target: Path, *, shown: str, author: str | N
             raise UsageError(msg, because=f"{source} says it")
     brought = bring(source)
     made = create_imported(name, brought, target, author=author or "")
+    console.warnings(made.warnings)
     types = [prototype.type for prototype in brought.prototypes]
     for file in made.files:
         console.detail(file)
@@ -121,6 +123,7 @@ def _bring(name: str, source: Path, target: Path, *, shown: str, author: str | N
             "questions": [{"file": "ops.py", "line": question.line, "question": question.text} for question in made.questions],
             "conditions": [{"op": prototype.type, "where": str(prototype.condition)} for prototype in conditional],
             "mistakes": [mistake.to_json() for mistake in made.mistakes],
+            "warnings": warnings_of(made),
         }
     )
 

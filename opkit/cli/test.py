@@ -15,6 +15,7 @@ from opkit.errors import OpkitError, PrecisionError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from opkit.testing import GoldenReport
     from opkit.toolkit import Toolkit
 
 _MOST_FAILURES = 5
@@ -27,15 +28,15 @@ _MOST_FAILURES = 5
 @output_options
 def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int) -> int:
     """Run every op over the sizes around its block edges, in every dtype, against its reference."""
-    from opkit.run import Host, machine_of, render_table
-    from opkit.testing import GoldenReport, count_cases, run_tests, tested_soc
+    from opkit.run import Host, machine_of, render_table, soc_for
+    from opkit.testing import GoldenReport, count_cases, run_tests
 
     package = load_spec(project)
     host = Host(toolkit=toolkit, environ=environ)
     relay = _Relay()
     with held(project, toolkit, environ) as built:
         report_build(built)
-        console.step("Testing", f"{count_cases(package, tested_soc(package, host))} cases")
+        console.step("Testing", f"{count_cases(package, soc_for(package.ops, host))} cases")
         try:
             results = run_tests(package, built, host, relay, device=device)
         except OpkitError as stopped:
@@ -51,14 +52,19 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
     console.document({**report.to_json(), "warnings": warnings_of(package)})
     if report.passed:
         return 0
-    failed = report.count()["failed"]
-    error = (
-        PrecisionError(f"{failed} of {len(report.results)} cases failed")
-        if failed
-        else _nothing_compared(has_run="no reference" in report.count())
-    )
-    console.error(error)
-    return error.exit_code
+    errors = _errors_of(report)
+    for error in errors:
+        console.error(error)
+    return errors[0].exit_code
+
+
+def _errors_of(report: GoldenReport) -> tuple[OpkitError, ...]:
+    """Each kernel that doesn't compile, which outranks a wrong result, then the cases that failed for another reason."""
+    uncompiled = report.uncompiled
+    failed = report.count()["failed"] - sum(result.error is not None for result in report.results)
+    if failed:
+        return (*uncompiled, PrecisionError(f"{failed} of {len(report.results)} cases failed"))
+    return uncompiled or (_nothing_compared(has_run="no reference" in report.count()),)
 
 
 def _nothing_compared(*, has_run: bool) -> PrecisionError:

@@ -21,6 +21,7 @@ from opkit.codegen.dtype_rows import (
     soc_rows,
 )
 from opkit.codegen.expressions import ArgStatements, BlockStatements, KernelShapeStatements, WorkspaceStatements
+from opkit.codegen.helpers import helpers_of
 from opkit.codegen.host_structs import HostStructs, include_of
 from opkit.codegen.literals import cmake_string, comment_lines, cpp_int, cpp_string
 from opkit.codegen.ports import PortKinds
@@ -273,7 +274,7 @@ def context_of(package: Package) -> PackageContext:
         ),
         bodies=distinct,
         ops=ops,
-        helpers=_helpers(distinct, ops),
+        helpers=helpers_of(distinct, ops),
         attr_kinds=tuple(AttrKindContext(word=kind.value, c_type=session_type(kind)) for kind in kinds),
         has_dynamic_ports=any(port.is_dynamic for op in package.ops for port in op.ports),
         has_attr_lists=any(kind.element is not None or kind is AttrType.BYTES for kind in kinds),
@@ -365,7 +366,7 @@ def _body(ops: Sequence[Op], host: _Host) -> BodyContext:
 
 def _launch(op: Op, kernel: Kernel, number: str, host: _Host, *, is_annotated: bool) -> LaunchContext:
     # A model knows the binaries that it launches by the names of their entries: of two with one name, the last that GE was given.
-    new_name = f"{kernel.signature.name.rpartition('::')[2]}_of_{op.type}{number and f'_{number}'}" if is_annotated else None
+    new_name = f"{kernel.signature.function}_of_{op.type}{number and f'_{number}'}" if is_annotated else None
     return LaunchContext(
         name=f"{op.type}Launch{number}",
         variants=f"{op.type}Variants{number}",
@@ -399,6 +400,8 @@ def _capabilities(op: Op) -> tuple[str, ...]:
         found.append("AddressRefresh")
     if op.compile is Compile.GRAPH:
         found.append("GraphCompilation")
+    elif op.refresh is Refresh.ANNOTATED:
+        found.append("GraphTarget")
     if op.is_portable:
         found.append("Portability")
     return tuple(found)
@@ -533,62 +536,3 @@ def _benchmark(package: Package) -> BenchmarkContext | None:
         attrs=tuple(_attr(attr, benchmark.attrs[attr.name]) for attr in benchmark.op.attrs),
         iters=benchmark.iters,
     )
-
-
-_CAPABILITY_HELPERS = {
-    "Execution": "execute",
-    "AddressRefresh": "update_host_args",
-    "AnnotatedLaunch": "annotated",
-    "GraphCompilation": "graph_compile",
-    "Portability": "portable",
-}
-
-
-def _helpers(bodies: Sequence[BodyContext], ops: Sequence[OpContext]) -> frozenset[str]:
-    used: set[str] = set()
-    for body in bodies:
-        used |= body.workspaces.helpers | body.kernel_shapes.helpers | body.kinds.helpers
-        for launch in body.launches:
-            used |= launch.blocks.helpers | launch.fill.helpers
-        used |= {
-            helper
-            for helper, is_used in (
-                ("numbered_entries", body.is_annotated and len(body.rows) > 1),
-                ("kernel_types", len(body.rows) > 1),
-                ("name_expressions", any(launch.is_named_by_expression for launch in body.launches)),
-                ("cube_kernels", any(launch.is_cube for launch in body.launches)),
-                ("several_kernels", len(body.launches) > 1),
-                ("dtype_choices", body.choices),
-                ("told_dtypes", any(choice.by == "kGraph" for choice in body.choices)),
-                ("soc_rows", body.socs),
-                ("shape_attrs", body.reads_shape_attrs),
-                ("user_shapes", body.user_rules),
-            )
-            if is_used
-        }
-        for input_rule in body.input_rules:
-            used |= {"ruled_shape", *input_rule.helpers}
-        for output_rule in body.output_rules:
-            used |= output_rule.helpers
-    used.update(_compile_helpers(bodies))
-    for op in ops:
-        used |= {_CAPABILITY_HELPERS[name] for name in op.capabilities if name in _CAPABILITY_HELPERS}
-    if used & {"portable", "prebuilt_kernels"}:
-        used.add("saved_kernels")
-    return frozenset(used)
-
-
-def _compile_helpers(bodies: Sequence[BodyContext]) -> Iterable[str]:
-    times = {body.compile for body in bodies}
-    # Those with several rows of dtypes.
-    rich = {body.compile for body in bodies if len(body.rows) > 1}
-    found = {
-        "load_kernels": Compile.LOAD.value in times,
-        "prebuilt_kernels": Compile.PREBUILT.value in times,
-        "kernel_store": times != {Compile.LOAD.value},
-        "kernel_compiler": times - {Compile.LOAD.value} and times - {Compile.PREBUILT.value},
-        "mixed_compile": len(times) > 1,
-        "prebuilt_kernel_types": Compile.PREBUILT.value in rich,
-        "source_kernel_types": rich - {Compile.PREBUILT.value},
-    }
-    return {helper for helper, is_used in found.items() if is_used}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from opkit.codegen.literals import cpp_string, cpp_string_lines
-from opkit.spec import AttrType, Input
+from opkit.spec import DEFAULT_SOC, AttrType, Input, dtypes_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,11 @@ _LONGEST_TABLE = 24
 
 @attrs.frozen(kw_only=True)
 class RowContext:
-    """One dtype combination: GE enumerators by port."""
+    """One dtype combination: GE enumerators by port, and how it is told."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    told: str
 
     @property
     def line(self) -> str:
@@ -97,7 +98,11 @@ def _distinct_combos(op: Op) -> tuple[DTypeCombo, ...]:
 def dtype_rows(op: Op) -> Iterable[RowContext]:
     for combo in _distinct_combos(op):
         enums = {port.name: "DT_UNDEFINED" if op.mixed_input(port) else combo.ports[port.name].ge_enum for port in op.ports}
-        yield RowContext(inputs=tuple(enums[port.name] for port in op.inputs), outputs=tuple(enums[port.name] for port in op.outputs))
+        yield RowContext(
+            inputs=tuple(enums[port.name] for port in op.inputs),
+            outputs=tuple(enums[port.name] for port in op.outputs),
+            told=cpp_string(dtypes_shown(combo)),
+        )
 
 
 def prologue(op: Op, kernel: Kernel, installed: str, new_name: str | None) -> Iterable[str]:
@@ -112,7 +117,7 @@ def prologue(op: Op, kernel: Kernel, installed: str, new_name: str | None) -> It
     defines = [f"#define {name} {value}\n" for name, value in kernel.defines.items()]
     yield from (cpp_string(text) for text in dtypes)
     if new_name is not None:
-        rename = f"#define {_function_of(kernel)} {new_name}"
+        rename = f"#define {kernel.signature.function} {new_name}"
         yield cpp_string(f"{rename}\n") if len(combos) == 1 else f'{cpp_string(f"{rename}_")} + std::to_string(row) + "\\n"'
     yield from (cpp_string(text) for text in (*defines, f"#line 1 {cpp_string(installed)}\n"))
 
@@ -124,7 +129,7 @@ def entry_texts(op: Op, kernel: Kernel, new_name: str | None) -> tuple[str, ...]
     if len(combos) == 1:
         types = [combos[0].dtype_of(part).kernel_type or "" if index % 2 else part for index, part in enumerate(parts)]
         text = "".join(types)
-        return (cpp_string(text if new_name is None else new_name.join(_split_at(_function_of(kernel), text))),)
+        return (cpp_string(text if new_name is None else new_name.join(_split_at(kernel.signature.function, text))),)
     return tuple(
         f"KernelTypeOf({_in_row(part, op)})" if index % 2 else _with_number(part, kernel, new_name) for index, part in enumerate(parts)
     )
@@ -132,14 +137,9 @@ def entry_texts(op: Op, kernel: Kernel, new_name: str | None) -> tuple[str, ...]
 
 def _with_number(text: str, kernel: Kernel, new_name: str | None) -> str:
     """C++ of a text, where the entry's function has its new name and after it the number of the row."""
-    *befores, last = [text] if new_name is None else _split_at(_function_of(kernel), text)
+    *befores, last = [text] if new_name is None else _split_at(kernel.signature.function, text)
     numbered = [f"{cpp_string(f'{before}{new_name}_')} + std::to_string(row)" for before in befores]
     return " + ".join([*numbered, *([cpp_string(last)] if last or not befores else [])])
-
-
-def _function_of(kernel: Kernel) -> str:
-    """The entry's name without the namespaces that it is in."""
-    return kernel.signature.name.rpartition("::")[2]
 
 
 def _split_at(name: str, text: str) -> list[str]:
@@ -178,5 +178,5 @@ def dtype_choices(op: Op) -> Iterable[ChoiceContext]:
 
 def soc_rows(op: Op) -> Iterable[SocContext]:
     for soc, rows in op.soc_rows.items():
-        literal = cpp_string("" if soc == "default" else soc)
+        literal = cpp_string("" if soc == DEFAULT_SOC else soc)
         yield SocContext(literal=literal, rows=cpp_string("".join("1" if is_there else "0" for is_there in rows)))

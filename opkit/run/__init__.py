@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opkit.run.environment import CHANGED, HOME, LIBRARIES, activate
     from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of, shape_shown, why_not_run
     from opkit.run.kernel_errors import compile_error_of, dtypes_shown
-    from opkit.run.machine import Host, Machine, machine_of, soc_of
+    from opkit.run.machine import Host, Machine, machine_of, soc_for
     from opkit.run.report import BenchReport, check_json, check_lines
     from opkit.run.session import Check, Listener, SessionCase, SessionRequest, is_told, run_session
     from opkit.run.shell import lines_for
@@ -28,7 +28,7 @@ _MODULES = {
     "environment": ("CHANGED", "HOME", "LIBRARIES", "activate"),
     "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of", "shape_shown", "why_not_run"),
     "kernel_errors": ("compile_error_of", "dtypes_shown"),
-    "machine": ("Host", "Machine", "machine_of", "soc_of"),
+    "machine": ("Host", "Machine", "machine_of", "soc_for"),
     "report": ("BenchReport", "check_json", "check_lines"),
     "session": ("Check", "Listener", "SessionCase", "SessionRequest", "is_told", "run_session"),
     "shell": ("lines_for",),
@@ -69,7 +69,7 @@ __all__ = [
     "render_table",
     "run_session",
     "shape_shown",
-    "soc_of",
+    "soc_for",
     "why_not_run",
 ]
 

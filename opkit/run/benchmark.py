@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from opkit.build import scratch_folder
-from opkit.errors import CompileError, UsageError
+from opkit.errors import CompileError, SessionError, UsageError
 from opkit.files import guard_writing
 from opkit.run.breakdown import attribute
 from opkit.run.case import CaseWriter
@@ -59,6 +59,7 @@ class Plan:
     benchmark: Benchmark
     shapes: Mapping[str, GivenShape]
     combo: DTypeCombo
+    request: BenchRequest
     reference: Callable[..., Any] | None
     """One for both ops, which compute the same; None if neither has one."""
 
@@ -67,8 +68,10 @@ class Plan:
         return (self.benchmark.op,) if self.benchmark.baseline is None else (self.benchmark.op, self.benchmark.baseline)
 
 
-def plan_of(package: Package, request: BenchRequest) -> Plan:
-    """Raises UsageError for a spec without a benchmark, for an op that needs a dynamic graph, for shapes or dtypes that its op can't
+def plan_of(package: Package, request: BenchRequest, soc: str | None = None) -> Plan:
+    """With the first dtypes that are asked for of those that `soc` has; where that isn't known, the session program refuses others.
+
+    Raises UsageError for a spec without a benchmark, for an op that needs a dynamic graph, for shapes or dtypes that its op can't
     have and for shapes with which it launches nothing, MachineError for tensors that this computer can't hold.
     """
     benchmark = package.benchmark
@@ -80,23 +83,24 @@ def plan_of(package: Package, request: BenchRequest) -> Plan:
         if reason is not None:
             msg = f"{op.type} can't be measured here"
             raise UsageError(msg, where=str(op.where), because=reason)
-    shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark, request.dtypes)
+    shapes, combo = _shapes(benchmark, request.shapes), _combo(benchmark, request.dtypes, soc)
     require_memory(benchmark.op, shapes, combo.ports, benchmark.attrs)
     return Plan(
         benchmark=benchmark,
         shapes=shapes,
         combo=combo,
+        request=request,
         reference=reference_of(package, benchmark.op),
     )
 
 
-def measure(package: Package, built: Built, host: Host, request: BenchRequest, listener: Listener) -> BenchReport:
+def measure(package: Package, built: Built, host: Host, plan: Plan, listener: Listener) -> BenchReport:
     """Runs the benchmark and gives its report, wrong results included.
 
-    The caller holds the build folder; inputs and expectations are written there and removed afterwards. Raises what `plan_of`, `build_case`
-    and `run_session` raise, and UnwritableError.
+    The caller holds the build folder; inputs and expectations are written there and removed afterwards. Raises what `build_case` and
+    `run_session` raise, and UnwritableError.
     """
-    plan = plan_of(package, request)
+    request = plan.request
     with scratch_folder(built.project) as work:
         records = work / "tasks.jsonl"
         environment = {**activate(host.toolkit, [built.opp_root.path], host.environ), _RECORDS: str(records)}
@@ -117,22 +121,52 @@ def measure(package: Package, built: Built, host: Host, request: BenchRequest, l
         try:
             session = run_session(wanted, environment, listener)
         except CompileError as error:
-            raise compile_error_of(error, plan.benchmark.op, [plan.combo], package.root) from error
-        op, *others = session.cases
+            op, found = _uncompiled(plan, error, wanted, environment, work)
+            raise compile_error_of(found, op, [plan.combo], package.root) from error
+        first, *others = session.cases
         # A wrong result isn't timed.
-        baseline = others[0] if others and op.samples_us and others[0].samples_us else None
+        baseline = others[0] if others and first.samples_us and others[0].samples_us else None
         analysis: Breakdown | str = "one op alone has nothing to compare with"
         if baseline is not None:
-            analysis = _analysis(records, session, op, baseline)
+            analysis = _analysis(records, session, first, baseline)
         return BenchReport(
             machine=machine_of(host, device=request.device),
             iters=session.iters,
             warmup=session.warmup,
             repeats=session.repeats,
             cases=session.cases,
-            speedup=None if baseline is None else speedup_of(op.samples_us, baseline.samples_us),
+            speedup=None if baseline is None else speedup_of(first.samples_us, baseline.samples_us),
             analysis=analysis,
         )
+
+
+def _uncompiled(
+    plan: Plan, error: CompileError, wanted: SessionRequest, environment: Mapping[str, str], work: Path
+) -> tuple[Op, CompileError]:
+    """The first op that doesn't compile alone, with its own error: what ends both says a file, which both may have."""
+    if len(plan.ops) == 1:
+        return plan.benchmark.op, error
+    cases = wanted.cases
+    if not cases:
+        with guard_writing(work):
+            cases = _write_cases(plan, work)
+    for op, case in zip(plan.ops, cases, strict=True):
+        alone = attrs.evolve(wanted, cases=(case,), shapes={}, dtypes={}, is_check_only=True)
+        try:
+            run_session(alone, environment, _Silent())
+        except CompileError as found:
+            return op, found
+        except SessionError:
+            continue
+    return plan.benchmark.op, error
+
+
+class _Silent:
+    def line(self, text: str) -> None:
+        pass
+
+    def error_line(self, text: str) -> None:
+        pass
 
 
 def _common_shapes(plan: Plan) -> dict[str, tuple[int, ...]]:
@@ -168,17 +202,31 @@ def _shapes(benchmark: Benchmark, chosen: Mapping[str, tuple[int, ...]]) -> dict
     return shapes
 
 
-def _combo(benchmark: Benchmark, chosen: Mapping[str, str]) -> DTypeCombo:
+def _combos(benchmark: Benchmark, soc: str | None) -> tuple[DTypeCombo, ...]:
+    """Those of the benchmark's attrs that both ops have on a SoC."""
+    ops = [op for op in (benchmark.op, benchmark.baseline) if op is not None]
+    combos = benchmark.op.dtype_combos(benchmark.attrs)
+    for op in ops if soc is not None else ():
+        here = [combo.ports for combo in op.combos_on(soc)]
+        combos = tuple(combo for combo in combos if combo.ports in here)
+    if not combos:
+        msg = f"{' and '.join(op.type for op in ops)} can't be measured on {soc}"
+        because = "the spec has no dtypes there" + (" that both have" if len(ops) > 1 else "")
+        raise UsageError(msg, where=str(benchmark.op.where), because=because)
+    return combos
+
+
+def _combo(benchmark: Benchmark, chosen: Mapping[str, str], soc: str | None) -> DTypeCombo:
     from opkit.spec import find_dtype
 
     op = benchmark.op
-    combos = op.dtype_combos(benchmark.attrs)
+    combos = _combos(benchmark, soc)
     own = [port.name for port in op.ports if port.symbol is None]
     columns = [
         ", ".join(f"{name}={dtype.name}" for name, dtype in {**combo.symbols, **{name: combo.ports[name] for name in own}}.items())
         for combo in combos
     ]
-    allowed = f"the spec allows {'; '.join(columns)}"
+    allowed = f"the spec allows {'; '.join(columns)}" + (f" on {soc}" if len(combos) < len(op.dtype_combos(benchmark.attrs)) else "")
     wanted = {}
     for name, spelling in chosen.items():
         dtype = find_dtype(spelling)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from opkit.errors import CompileError
+from opkit.spec import dtypes_shown, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,27 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["compile_error_of", "dtypes_shown"]
 
 
-def dtypes_shown(combo: DTypeCombo) -> str:
-    """One dtype needs no name."""
-    named = combo.symbols or combo.ports
-    names = [dtype.name for dtype in named.values()]
-    return names[0] if len(set(names)) == 1 else ", ".join(f"{name}={dtype.name}" for name, dtype in named.items())
-
-
-def compile_error_of(error: CompileError, op: Op, combos: Sequence[DTypeCombo], root: Path) -> CompileError:
-    """The error of a session program for an op with these dtypes: with the op's line, and files as they are called in the project."""
+def compile_error_of(error: CompileError, op: Op, combos: Sequence[DTypeCombo], root: Path, *, define: str | None = None) -> CompileError:
+    """The error of a session program for an op with these dtypes: with the op's line, and files as they are called in the project.
+    `define` is the name and value of a macro that the spec doesn't give.
+    """
     dtypes = " and ".join(filter(None, map(dtypes_shown, combos)))
-    message = f"a kernel of {op.type} doesn't compile{f' for {dtypes}' if dtypes else ''}"
-    return CompileError(message, where=str(op.where), because=error.because and _placed(error.because, op, root))
-
-
-def _placed(log: str, op: Op, root: Path) -> str:
-    """A log of the compiler, which has the names of files alone, with their paths below `root`."""
-    by_name: dict[str, set[str]] = {}
-    for file in (file for kernel in op.kernels for file in kernel.files):
-        by_name.setdefault(file.name, set()).add(file.relative_to(root).as_posix())
-    for name, paths in by_name.items():
-        if len(paths) == 1:
-            path = paths.pop().replace("\\", r"\\")
-            log = re.sub(rf"(?<![\w./-]){re.escape(name)}(?=:\d)", path, log)
-    return log
+    message = f"a kernel of {op.type} doesn't compile{f' for {dtypes}' if dtypes else ''}{f' with {define}' if define else ''}"
+    return CompileError(message, where=str(op.where), because=error.because and placed(error.because, op, root))

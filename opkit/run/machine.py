@@ -12,11 +12,12 @@ from opkit import process
 from opkit.run.environment import activate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from opkit.spec import Op
     from opkit.toolkit import Toolkit
 
-__all__ = ["Host", "Machine", "host_memory", "machine_of", "simulator_threads", "soc_of"]
+__all__ = ["Host", "Machine", "host_memory", "machine_of", "simulator_threads", "soc_for"]
 
 _MOST_THREADS = 256  # the simulator's own limit
 
@@ -67,8 +68,10 @@ print((soc() or b"").decode())
 """
 
 
-def soc_of(host: Host) -> str | None:
-    """What the toolkit's runtime calls the SoC; None if it can't be asked here, or knows none."""
+def soc_for(ops: Iterable[Op], host: Host) -> str | None:
+    """What the toolkit's runtime calls the SoC; None if it can't be asked here or knows none, and where no op differs by SoC."""
+    if not any(op.soc_rows for op in ops):
+        return None
     asked = process.run([sys.executable, "-c", _ASKS_FOR_SOC], env=activate(host.toolkit, [], host.environ), timeout=30)
     return asked.stdout.strip() or None if asked.ok else None
 

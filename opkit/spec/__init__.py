@@ -29,6 +29,7 @@ from opkit.spec.expressions import (
     UserTiling,
     Workspace,
 )
+from opkit.spec.kernel_logs import dtypes_shown, placed
 from opkit.spec.kernel_signature import KernelParam, KernelSignature
 from opkit.spec.kernel_structs import KernelStruct, StructField
 from opkit.spec.load import load_package
@@ -52,11 +53,14 @@ from opkit.spec.model import (
     Refresh,
 )
 from opkit.spec.naming import Naming, stem_of
+from opkit.spec.problems import SpecWarning
 from opkit.spec.scalars import ScalarType
 from opkit.spec.shapes import Broadcast, ComputedDim, DimGroup, FixedDim, NamedDim, ShapePattern, ShapeRule, UpperBound, UserShape
+from opkit.spec.socs import DEFAULT_SOC
 from opkit.spec.user_functions import with_included
 
 __all__ = [
+    "DEFAULT_SOC",
     "DTYPES",
     "MAX_BLOCKS",
     "AddressList",
@@ -104,6 +108,7 @@ __all__ = [
     "ShapeBuffer",
     "ShapePattern",
     "ShapeRule",
+    "SpecWarning",
     "StructField",
     "Tiling",
     "TilingMember",
@@ -111,8 +116,10 @@ __all__ = [
     "UserShape",
     "UserTiling",
     "Workspace",
+    "dtypes_shown",
     "find_dtype",
     "load_package",
+    "placed",
     "stem_of",
     "with_included",
 ]

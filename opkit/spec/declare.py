@@ -35,8 +35,8 @@ class Declaration:
     parameters: ClassVar[tuple[str, ...]]
     """Every argument by name, the `positional` ones first. What each means is in the docstring, which docs/reference/spec.md takes over."""
     positional: ClassVar[int]
-    omittable: ClassVar[frozenset[str]] = frozenset()
-    """What has no default and may be left out nevertheless."""
+    omittable: ClassVar[Mapping[str, str]] = {}
+    """What has no default and that `check_call` doesn't miss, each with what docs/reference/spec.md says in place of a default."""
 
     def __init__(self, surplus: Sequence[object], unknown: Mapping[str, object], **arguments: object) -> None:
         self.call = self.made = calling(type(self).__name__, skip=(__file__,))
@@ -171,8 +171,7 @@ class Output(Declaration):
     Args:
         name: As of an input.
         dtype: As of an input, or `from_attr`.
-        shape: A text of dims, with names that inputs bind and int attrs, or a shape rule. It may be left out where the output is an input
-            changed in place.
+        shape: A text of dims, with names that inputs bind and int attrs, or a shape rule.
         dynamic: `True` for a list as long as the graph makes it; `attr("n")` for one of as many tensors as the int attr `n` says.
         formats: GE's formats of the output, without `FORMAT_`. It gets the first one.
 
@@ -180,7 +179,7 @@ class Output(Declaration):
 
     parameters = ("name", "dtype", "shape", "dynamic", "formats")
     positional = 2
-    omittable = frozenset({"shape"})
+    omittable: ClassVar = {"shape": "required, unless changed in place"}
 
     def __init__(
         self,
@@ -207,7 +206,7 @@ class Attr(Declaration):
 
     parameters = ("name", "type", "default")
     positional = 2
-    omittable = frozenset({"default"})
+    omittable: ClassVar = {"default": "none"}
 
     def __init__(
         self,
@@ -236,7 +235,7 @@ class Kernel(Declaration):
 
     parameters = ("source", "entry", "args", "blocks", "strides", "defines")
     positional = 1
-    omittable = frozenset({"defines"})
+    omittable: ClassVar = {"defines": "none"}
 
     def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
         self,
@@ -294,7 +293,13 @@ class Op(Declaration):
         "allow_builtin",
     )
     positional = 1
-    omittable = frozenset({"inputs", "outputs", "attrs", "signature", "dtypes"})
+    omittable: ClassVar = {
+        "inputs": "required, unless `signature`",
+        "outputs": "required, unless `signature`",
+        "attrs": "none",
+        "signature": "none",
+        "dtypes": "none",
+    }
 
     def __init__(  # noqa: PLR0913 - the arguments are the words of the spec
         self,
@@ -353,7 +358,7 @@ class Benchmark(Declaration):
 
     parameters = ("op", "baseline", "shapes", "attrs", "iters")
     positional = 1
-    omittable = frozenset({"shapes", "attrs"})
+    omittable: ClassVar = {"shapes": "required", "attrs": "none"}
 
     def __init__(
         self,
@@ -374,7 +379,7 @@ class Package(Declaration):
     Args:
         name: The name of the CMake project and of a Python module, in snake_case.
         ops: The ops, each an `Op`.
-        header: The file name of the proto header. Without it that is `<name>.h`.
+        header: The file name of the proto header.
         naming: The rule that makes the file stems of op types: `"msopgen"` or `"cann"`.
         benchmark: What `opkit bench` measures, a `Benchmark`.
 
@@ -382,7 +387,7 @@ class Package(Declaration):
 
     parameters = ("name", "ops", "header", "naming", "benchmark")
     positional = 1
-    omittable = frozenset({"header"})
+    omittable: ClassVar = {"header": "`<name>.h`"}
 
     def __init__(
         self,
@@ -485,16 +490,15 @@ def Promote(*symbols: str) -> Phrase:  # noqa: N802 - the word of REG_OP
 
 def from_attr(attr: str = _MISSING, dtypes: str | Sequence[str] = _MISSING, *surplus: object) -> Phrase:
     """An output's dtype, or a symbol of `dtypes`: the one that an attr says, of these, as in `from_attr("dst_type", ["float32", "int32"])`.
-    The attr is a `"type"`, or an `int` that holds GE's
-    number of a dtype.
+    The attr is a `"type"`, or an `int` that holds GE's number of a dtype.
     """
     return _phrase("from_attr", attr, dtypes, *surplus)
 
 
 def per_soc(dtypes: Mapping[str, str | Sequence[str]] = _MISSING, *surplus: object) -> Phrase:
     """A symbol of `dtypes`: dtypes that differ by SoC, as in `per_soc({"Ascend310P": ["float16"], "default": ["float16", "bfloat16"]})`.
-    The prototype has all of them; when the op runs, the longest name counts that the SoC's begins with, else `"default"`. `opkit test`
-    runs the combinations that every SoC has.
+    The prototype has all of them; when the op runs, the longest name counts that the SoC's begins with, else `"default"`. A name that no
+    known SoC's begins with is warned of.
     """
     return _phrase("per_soc", dtypes, *surplus)
 

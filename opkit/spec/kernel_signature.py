@@ -61,6 +61,11 @@ class KernelSignature:
     line: int
 
     @property
+    def function(self) -> str:
+        """The name without the namespaces that it is in."""
+        return self.name.rpartition("::")[2]
+
+    @property
     def place(self) -> str:
         return f"{self.file.name}:{self.line}"
 

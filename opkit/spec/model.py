@@ -13,6 +13,7 @@ from opkit.spec.expressions import Expr, Scope, Tiling, UserTiling, replace_numb
 from opkit.spec.naming import Naming
 from opkit.spec.problems import Rule, did_you_mean, one_of, spec_error
 from opkit.spec.shapes import Bindings, Broadcast, ShapePattern, ShapeRule, UpperBound, UserShape, broadcast, match, shape_of, why_no_shape
+from opkit.spec.socs import entry_of_soc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -277,7 +278,7 @@ class Op:
     promotes: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     """The symbols whose dtypes promote to that of a symbol."""
     soc_rows: Mapping[str, tuple[bool, ...]] = attrs.field(factory=dict)
-    """Which combinations a SoC has, by what its name begins with (the longest counts), or "default"; empty if all SoCs have all."""
+    """Which combinations a SoC has, by what its name begins with (the longest counts), or `DEFAULT_SOC`; empty if all SoCs have all."""
     kernels: tuple[Kernel, ...]
     """In the order in which they are launched; at least one."""
     refresh: Refresh
@@ -361,6 +362,14 @@ class Op:
         if attrs is None or not deciding:
             return combos
         return tuple(combo for combo in combos if all(attrs[attr.name] == attr.naming(combo.ports[name]) for name, attr in deciding))
+
+    def combos_on(self, soc: str | None) -> tuple[DTypeCombo, ...]:
+        """Of `dtype_combos` those that a SoC has; where it isn't known which it is, those that every SoC has that the spec names."""
+        combos = self.dtype_combos()
+        if not self.soc_rows:
+            return combos
+        here = list(self.soc_rows.values()) if soc is None else [entry_of_soc(self.soc_rows, soc) or (False,) * len(combos)]
+        return tuple(combo for index, combo in enumerate(combos) if all(rows[index] for rows in here))
 
     def outputs_told_by_graph(self) -> tuple[Output, ...]:
         """The outputs whose dtype neither the inputs nor an attr decide: a graph must give them their dtype before it is compiled."""

@@ -44,6 +44,7 @@ class Rule(enum.Enum):
     UNUSED_SYMBOL = ("OPK0222", "a dtype symbol that no port uses")
     FORMAT = ("OPK0223", "an unknown format")
     DTYPE_RULE = ("OPK0224", "a dtype rule that gives no dtypes")
+    SOC = ("OPK0225", "dtypes of a SoC that no known name begins with")
     PATTERN = ("OPK0230", "a shape text that is no pattern")
     UNBOUND = ("OPK0231", "an output's shape uses a name that no input binds")
     SHAPE_EXPRESSION = ("OPK0232", "a shape that can't be computed")
@@ -89,7 +90,7 @@ class Rule(enum.Enum):
 
     @property
     def is_warning(self) -> bool:
-        return self is Rule.BUILT_IN
+        return self in {Rule.BUILT_IN, Rule.SOC}
 
 
 @attrs.frozen(kw_only=True)

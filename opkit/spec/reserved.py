@@ -40,7 +40,7 @@ _GRAPH_OPS = _words("Data Const Constant Identity NetOutput")
 _BUILT_IN_OPS = _words(BUILT_IN_OPS)
 
 # Class templates that the classes of the ops derive from.
-_GENERATED_TYPES = _words("CustomOp ShapeInference Execution AddressRefresh AnnotatedLaunch GraphCompilation Portability")
+_GENERATED_TYPES = _words("CustomOp ShapeInference Execution AddressRefresh AnnotatedLaunch GraphCompilation GraphTarget Portability")
 
 _CMAKE_TARGETS = _words("all clean edit_cache help install list_install_components package package_source rebuild_cache test")
 

@@ -21,10 +21,12 @@ from opkit.spec.resolve_bounds import check_bounds
 from opkit.spec.resolve_capabilities import check_capabilities, resolve_capabilities
 from opkit.spec.resolve_dtypes import Columns, Rows, decided_outputs, distinct_combos, symbols_of
 from opkit.spec.resolve_entry import check_entry_types, check_pointers
-from opkit.spec.resolve_kernel import KernelFiles, Names, resolve_kernels
+from opkit.spec.resolve_kernel import KernelFiles, resolve_kernels
 from opkit.spec.resolve_names import LONGEST_NAME, file_stem_of, naming_of, op_type_of, unique_names, unique_ops, unique_ports
 from opkit.spec.resolve_ports import check_counts, check_in_place, check_mixed, check_values, resolve_input, resolve_output
 from opkit.spec.resolve_shapes import OutputScope, dims_of
+from opkit.spec.resolve_sizes import Names
+from opkit.spec.shapes import UpperBound
 from opkit.spec.signature import check_signature, declared_of, tells_all
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ def _op(op: declare.Op, naming: Naming, files: KernelFiles, problems: Problems) 
     scope = OutputScope(
         inputs=[port for port in resolved_inputs if port is not None],
         outputs=[name_of(port) for port in outputs],
+        bounds=_bounds(outputs),
         attrs={attr.name: attr for attr in resolved_attrs if attr is not None},
         root=files.root,
         unread_inputs=_unread(inputs, resolved_inputs) if tells_all(op, declare.Input) else None,
@@ -167,7 +170,7 @@ def _op(op: declare.Op, naming: Naming, files: KernelFiles, problems: Problems) 
     distinct_combos(op, resolved, problems)
     decided_outputs(outputs, resolved, problems)
     check_entry_types(op, resolved, problems)
-    check_pointers(resolved, problems)
+    check_pointers(resolved, files.read, problems)
     if capabilities is not None:
         check_capabilities(op, resolved, problems)
     return resolved if is_right else None
@@ -175,6 +178,17 @@ def _op(op: declare.Op, naming: Naming, files: KernelFiles, problems: Problems) 
 
 def _unread(declared: Sequence[declare.Declaration], resolved: Sequence[Input | Attr | None]) -> list[str]:
     return [name_of(each) for each, found in zip(declared, resolved, strict=True) if found is None]
+
+
+def _bounds(outputs: Sequence[declare.Output]) -> dict[str, str]:
+    """The names that an upper bound tells, each with the first output that it is of."""
+    found: dict[str, str] = {}
+    for port in outputs:
+        shape = port.given.get("shape")
+        if isinstance(shape, declare.Phrase) and shape.word == "upper_bound":
+            for name in shape.members:
+                found.setdefault(name, name_of(port))
+    return found
 
 
 def _in_rows(part: Input | Output | Attr, rows: Rows, columns: Columns) -> Input | Output | Attr:
@@ -214,6 +228,7 @@ def _names(
     symbols: Mapping[str, object] | None,
 ) -> Names:
     declared_inputs, declared_outputs = declared_of(op, declare.Input), declared_of(op, declare.Output)
+    outputs = {port.name: port for port in ports if isinstance(port, Output)}
     ranks: dict[str, int | None] = {name_of(port): None for port in (*declared_inputs, *declared_outputs)}
     ranks.update({port.name: port.shape.rank for port in ports if port is not None and port.shape is not None})
     types: dict[str, AttrType | None] = {name_of(attr): None for attr in declared_of(op, declare.Attr)}
@@ -225,15 +240,11 @@ def _names(
         dynamic=[name_of(port) for port in (*declared_inputs, *declared_outputs) if port.given.get("dynamic") is not False],
         unruled=[name_of(port) for port in declared_inputs if port.given.get("shape") is None],
         dims=dims_of(port for port in ports if isinstance(port, Input)),
-        bounded=[name_of(port) for port in declared_outputs if _has_bound(port)],
+        bounded=[name for name, port in outputs.items() if isinstance(port.shape, UpperBound)],
+        undecided=[name_of(port) for port in declared_outputs if name_of(port) not in outputs],
         symbols=symbols,
         is_complete=tells_all(op, declare.Input, declare.Output, declare.Attr),
     )
-
-
-def _has_bound(port: declare.Output) -> bool:
-    shape = port.given.get("shape")
-    return isinstance(shape, declare.Phrase) and shape.word == "upper_bound"
 
 
 def _kernels(op: declare.Op, names: Names, files: KernelFiles, problems: Problems) -> tuple[Kernel, ...] | None:

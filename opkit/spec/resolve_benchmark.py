@@ -149,7 +149,9 @@ def _benchmark_attrs(benchmark: declare.Benchmark, op: declare.Op, problems: Pro
     for name, attr in declared.items():
         kind = attr_type_of(attr.given.get("type"))
         if name not in given and "default" not in attr.given and not attr.strays and not benchmark.strays:
-            problems.add(Rule.BENCHMARK, f"the benchmark gives no value for attr {name!r}", where, because="the attr has no default")
+            message = f"the benchmark gives no value for attr {name!r}"
+            advice = f'write attrs={{"{name}": …}} in the Benchmark'
+            problems.add(Rule.BENCHMARK, message, where, because="the attr has no default", advice=advice)
         if kind is None or (name not in given and "default" not in attr.given):
             continue
         value, because = attr_value(kind, given.get(name, attr.given.get("default")))

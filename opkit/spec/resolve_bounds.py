@@ -10,12 +10,11 @@ from opkit.spec.expressions import Dim, Expr, Number, Numel, Rank, leaves
 from opkit.spec.fields import name_of, shown
 from opkit.spec.location import Spot
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
-from opkit.spec.resolve_kernel import Names, resolve_size
+from opkit.spec.resolve_sizes import Names, Sizes
 from opkit.spec.shapes import ComputedDim, NamedDim, ShapePattern, UpperBound
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     from opkit.spec import declare
     from opkit.spec.model import Attr, Input, Output
@@ -33,7 +32,6 @@ class BoundScope:
     outputs: Collection[str]
     attrs: Mapping[str, Attr]
     dims: Mapping[str, tuple[str, int]]
-    root: Path
     has_all: bool
 
 
@@ -117,10 +115,11 @@ def _bound(name: str, value: object, scope: BoundScope, where: Spot, problems: P
         unruled=[each.name for each in scope.inputs if each.shape is None],
         dims=scope.dims,
         bounded=(),
+        undecided=(),
         symbols=None,
         is_complete=scope.has_all,
     )
-    bound = resolve_size(value, where, names, scope.root, problems)
+    bound = Sizes(names, problems).size(value, where)
     if bound is None:
         return None
     output = next((leaf.port for leaf in leaves(bound) if isinstance(leaf, (Numel, Dim, Rank)) and leaf.port in outputs), None)

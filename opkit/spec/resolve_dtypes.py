@@ -18,6 +18,7 @@ from opkit.spec.model import Attr, AttrType, Input, Op, Output
 from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
 from opkit.spec.promote import promote_all
 from opkit.spec.resolve_names import PORT_NAME
+from opkit.spec.socs import DEFAULT_SOC, entry_of_soc, is_soc, likely_soc
 
 if TYPE_CHECKING:
     from opkit.spec.location import Location
@@ -26,8 +27,7 @@ __all__ = ["MAX_ROWS", "Columns", "Symbol", "decided_outputs", "distinct_combos"
 
 # Every combination is a row of a table in the generated code, and in the message about one that isn't there.
 MAX_ROWS = 1024
-_DEFAULT_SOC = "default"
-_SOC = re.compile(r"[A-Za-z0-9_]+")
+_SOC = re.compile(r"[A-Za-z0-9_-]+")
 _MODES = ("columns", "product")
 _EXAMPLES = {
     "Promote": 'dtypes={"T3": Promote("T1", "T2")}',
@@ -155,6 +155,11 @@ def _per_soc(phrase: declare.Phrase, problems: Problems) -> Symbol | None:
             because = 'a SoC is what its name begins with, such as "Ascend910B", or "default"'
             problems.add(Rule.DTYPE_RULE, f"{shown(soc)} is no SoC", where, because=because)
             continue
+        if not is_soc(soc):
+            likely = likely_soc(soc)
+            because = "a SoC takes the dtypes of the longest name that its own begins with, and case counts"
+            advice = None if likely is None else f"did you mean {likely!r}?"
+            problems.warn(Rule.SOC, f"no SoC that opkit knows has a name that begins with {soc!r}", where, because=because, advice=advice)
         dtypes = _dtypes(value, where, problems)
         if dtypes == ():
             problems.add(Rule.DTYPE_RULE, f"the SoC {soc!r} has no dtypes", where, advice="leave out a SoC that the op doesn't run on")
@@ -369,15 +374,9 @@ class Columns:
         by_symbol = {name: symbol.socs for name, symbol in self._symbols.items() if symbol is not None and symbol.socs}
         names = dict.fromkeys(soc for socs in by_symbol.values() for soc in socs)
         return {
-            soc: tuple(all(row[_symbol_list(name)] in _of_soc(socs, soc) for name, socs in by_symbol.items()) for row in rows)
-            for soc in sorted(names, key=lambda name: name == _DEFAULT_SOC)
+            soc: tuple(all(row[_symbol_list(name)] in (entry_of_soc(socs, soc) or ()) for name, socs in by_symbol.items()) for row in rows)
+            for soc in sorted(names, key=lambda name: name == DEFAULT_SOC)
         }
-
-
-def _of_soc(socs: Mapping[str, tuple[DType, ...]], soc: str) -> tuple[DType, ...]:
-    """By the longest name that `soc` begins with, as the generated code finds its rows."""
-    names = [name for name in socs if soc.startswith(name) and name != _DEFAULT_SOC]
-    return socs.get(max(names, key=len) if names else _DEFAULT_SOC, ())
 
 
 _DTYPE_ATTRS = ("int", "type")

@@ -27,7 +27,8 @@ from opkit.spec.reserved import why_no_cpp_word
 from opkit.spec.scalars import ScalarType, scalar_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from opkit.spec import declare
     from opkit.spec.model import Kernel, Op
@@ -48,6 +49,9 @@ _ENTRY_FORM = 'extern "C" __global__ __aicore__ void {name}(…)'
 # `ns::add<{T}, 8>`: a name as C++ qualifies it, and a template's arguments.
 _ENTRY = re.compile(r"(?:::)?(?P<name>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*(?:<(?P<arguments>.*)>)?", re.ASCII | re.DOTALL)
 _ARGUMENT = re.compile(r"[\w\s:<>{},*+-]+", re.ASCII)
+# Operators after which a bracket or a comma needn't be what it looks like: `1 << 2`, `(a > b)`.
+_COMPUTED = re.compile(r"<<|\b\d+\s*<|[()|^~!%/?]|[=<>]=|&&", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{\s*(\w+)\s*\}", re.ASCII)
 
 
 _FORMS = 'write e.g. "add", "ns::add" or "ns::add<{T}>"'
@@ -84,11 +88,12 @@ def resolve_entry(
     if text is None:
         return None
     where = kernel.where_of("entry")
-    if (because := _why_unbalanced(text)) is not None:
-        problems.add(Rule.TEMPLATE_ENTRY, f"the entry {text!r} is no name of a kernel", where, because=because, advice=_FORMS)
-        return None
     written = _ENTRY.fullmatch(text.strip())
     arguments = None if written is None else written["arguments"]
+    is_computed = arguments is not None and _COMPUTED.search(arguments) is not None
+    if not is_computed and (because := _why_unbalanced(text)) is not None:
+        problems.add(Rule.TEMPLATE_ENTRY, f"the entry {text!r} is no name of a kernel", where, because=because, advice=_FORMS)
+        return None
     found = _find_entry(text.strip() if written is None else written["name"], source, where, problems)
     if found is None:
         return None
@@ -187,6 +192,9 @@ def _why_not_launched(entry: FoundEntry, arguments: str | None) -> Reason | None
 
 def _template_misfit(entry: FoundEntry, template: TemplateParams, arguments: str) -> Reason | None:
     place = location_of(entry.file, entry.line).place
+    if _COMPUTED.search(arguments):
+        because = f"one of the arguments <{arguments}> is computed, and opkit reads names and numbers"
+        return because, 'put the number into `defines` and its name here, e.g. "add<{T}, COUNT>" with defines={"COUNT": 8}'
     given = _split(arguments)
     if not all(given) or not _ARGUMENT.fullmatch(arguments):
         return f"<{arguments}> are no arguments of a template", f"write e.g. {_written(entry, template)}"
@@ -217,7 +225,8 @@ def _bare_symbol(arguments: str | None, source: KernelSource, defines: Mapping[s
 def _defines_name(source: KernelSource, name: str) -> bool:
     word = rf"{re.escape(name)}\b"
     # `class T` before one of the other signs is a parameter of a template.
-    pattern = rf"\b(?:struct|class|enum|union)\s+{word}\s*[{{:;]|\busing\s+{word}\s*=|\btypedef\b[^;]*\b{word}|#\s*define\s+{word}"
+    kinds = rf"\b(?:struct|class|enum|union)\s+{word}\s*[{{:;]"
+    pattern = rf"{kinds}|\busing\s+{word}\s*=|\btypedef\b[^;]*\b{word}\s*[,;[]|#\s*define\s+{word}"
     texts = (file.read_text(encoding="utf-8", errors="replace") for file in source.files)
     return name in source.constants or any(re.search(pattern, text) for text in texts)
 
@@ -270,12 +279,24 @@ def check_entry_types(declared: declare.Op, op: Op, problems: Problems) -> None:
             problems.add(Rule.TEMPLATE_ENTRY, message, where, because="device code has no type for it")
 
 
-# Device code takes these for what they are. Others are read in parts or packed: complex numbers as pairs, int4 by the byte.
-_ELEMENTS = {"float", "half", "bfloat16_t", "bool", *(scalar.value for scalar in ScalarType if scalar is not ScalarType.U8)}
+# The bytes of an element in device code. Those of other dtypes are packed, several in a byte.
+_ELEMENT_BYTES = {
+    **{scalar.value: scalar.bytes for scalar in ScalarType},
+    **dict.fromkeys(("fp8_e5m2_t", "fp8_e4m3fn_t", "fp8_e8m0_t", "hifloat8_t"), 1),
+    **dict.fromkeys(("half", "bfloat16_t"), 2),
+    "complex32": 4,
+    "complex64": 8,
+}
+# A complex number is also read as its two parts.
+_PARTS = {"complex32": "half", "complex64": "float"}
+_UNSIGNED = {scalar.bytes: scalar.value for scalar in ScalarType if scalar.value.startswith("uint")}
 
 
-def check_pointers(op: Op, problems: Problems) -> None:
-    """Reports a port whose address a kernel takes as that of elements of another dtype. Bytes and void are anything."""
+def check_pointers(op: Op, read: Callable[[Path], KernelSource], problems: Problems) -> None:
+    """Reports a port whose address a kernel takes as that of elements of another dtype. `read` gives the source of a kernel.
+
+    Bytes and void are anything, and unsigned integers are the bits of any element that is as wide: so kernels that only move them take it.
+    """
     for kernel in op.kernels:
         for number, arg in enumerate(kernel.args, start=1):
             port = arg.value.port if isinstance(arg.value, PortAddress) else None
@@ -283,11 +304,13 @@ def check_pointers(op: Op, problems: Problems) -> None:
             if port is None or pointee is None:
                 continue
             because = _why_other_elements(op, port, pointee)
-            if because is not None:
+            # A name that the kernel gives a meaning of its own is no element type of ours.
+            if because is not None and pointee not in kernel.defines and not _defines_name(read(kernel.path), pointee):
                 is_parameter = pointee != arg.param.c_type.removesuffix(" *")
                 problems.add(
                     Rule.ARG_KIND,
-                    f"argument {number}, {port!r}, doesn't fit {arg.param.c_type} {arg.param.name}{f', {pointee}' if is_parameter else ''}",
+                    f"argument {number}, {port!r} of {op.type}, doesn't fit {arg.param.c_type} {arg.param.name}"
+                    + (f", {pointee}" if is_parameter else ""),
                     kernel.where,
                     because=because,
                     advice=f"the entry can name the dtype of a port, <{{{port}}}>"
@@ -306,15 +329,27 @@ def _why_other_elements(op: Op, port: str, pointee: str) -> str | None:
     combos = op.dtype_combos()
     scalar = scalar_of(pointee)
     plain = pointee.removeprefix("AscendC::") if scalar is None else scalar.value
+    named = _PLACEHOLDER.fullmatch(pointee)
+    if named is not None and not op.ports_of_dtype(named[1]):
+        return None
     for column, combo in enumerate(combos, start=1):
-        found = combo.dtype_of(pointee.strip("{} ")).kernel_type if pointee.startswith("{") else plain
+        found = plain if named is None else combo.dtype_of(named[1]).kernel_type
         dtype = combo.ports[port]
-        is_known = found in _ELEMENTS and dtype.kernel_type in _ELEMENTS
-        if is_known and found != dtype.kernel_type and {found, dtype.kernel_type} != {"bool", "int8_t"}:
+        if not _are_elements(found, dtype.kernel_type):
             where = f" in combination {column}" if len(combos) > 1 else ""
-            told = f", and {pointee} is {found}" if pointee.startswith("{") else ""
+            told = "" if named is None else f", and {pointee} is {found}"
             return f"{port!r} is {dtype.name}{where}, {dtype.kernel_type} in device code{told}"
     return None
+
+
+def _are_elements(pointee: str | None, element: str | None) -> bool:
+    """Whether a tensor of these elements may be read as one of what the pointer points to; yes unless both are known."""
+    if pointee is None or element is None or not {pointee, element} <= _ELEMENT_BYTES.keys() or pointee == ScalarType.U8.value:
+        return True
+    if "bool" in {pointee, element} and {pointee, element} <= {"bool", "int8_t", "uint8_t"}:
+        return True
+    readings = (element, _PARTS[element]) if element in _PARTS else (element,)
+    return pointee in readings or pointee in {_UNSIGNED[_ELEMENT_BYTES[reading]] for reading in readings}
 
 
 def _signature(entry: FoundEntry, structs: Mapping[str, KernelStruct], where: Spot, problems: Problems) -> KernelSignature | None:

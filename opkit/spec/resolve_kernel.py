@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import attrs
 
-from opkit.errors import SpecError
 from opkit.spec import declare
 from opkit.spec.arg_count import Argument, count_advice
 from opkit.spec.expressions import (
-    INT64_MAX,
     INT64_MIN,
-    MAX_DEPTH,
     AddressList,
     AttrValue,
-    Binary,
-    BinaryOp,
-    Cores,
-    Count,
-    Dim,
     Expr,
     Number,
-    Numel,
     PortAddress,
-    Rank,
     Scope,
     ShapeBuffer,
     Tiling,
@@ -35,17 +25,17 @@ from opkit.spec.expressions import (
     Workspace,
     is_constant,
 )
-from opkit.spec.fields import check_call, flag_of, integer_of, sequence_of, shown, text_of
+from opkit.spec.fields import check_call, flag_of, sequence_of, shown, text_of
 from opkit.spec.kernel_signature import KernelParam, KernelSignature, KernelSource, read_kernel
 from opkit.spec.location import Spot
 from opkit.spec.model import MAX_BLOCKS, AttrType, Kernel, LaunchArg
 from opkit.spec.open_questions import report_open
-from opkit.spec.problems import Problems, Rule, did_you_mean, one_of
+from opkit.spec.problems import Problems, Rule, nearest, one_of
 from opkit.spec.reserved import why_no_macro
 from opkit.spec.resolve_entry import EntryNames, resolve_entry
+from opkit.spec.resolve_sizes import Names, Sizes, counted
 from opkit.spec.resolve_tiling import resolve_tiling
 from opkit.spec.scalars import ScalarType, scalar_of
-from opkit.spec.shapes import MAX_RANK
 from opkit.spec.user_functions import why_no_file
 
 if TYPE_CHECKING:
@@ -53,49 +43,8 @@ if TYPE_CHECKING:
 
 _TYPED = {"i32": ScalarType.I32, "u32": ScalarType.U32, "i64": ScalarType.I64, "f32": ScalarType.F32}
 _WHOLE = {"port", "address_list", "shape_of", "attr", "workspace", "tiling", *_TYPED}
-_ARITY = {
-    "numel": 1,
-    "dim": 2,
-    "rank": 1,
-    "attr": 1,
-    "port": 1,
-    "count": 1,
-    "address_list": 1,
-    "shape_of": 1,
-    "workspace": 1,
-    "tiling": 1,
-    "cores": 0,
-    "ceil_div": 2,
-    "i32": 1,
-    "u32": 1,
-    "i64": 1,
-    "f32": 1,
-}
-_BINARY = {op.value: op for op in BinaryOp}
 _ARGUMENT_TYPES = {AttrType.INT, AttrType.FLOAT, AttrType.BOOL, AttrType.TYPE}
 _PATH_PART = re.compile(r"[\w .+@-]+")
-
-
-@attrs.frozen(kw_only=True)
-class Names:
-    """What a kernel argument can name: the ranks of the ports (None if open) and the types of the attrs (None if mistaken).
-
-    `symbols` are those of `dtypes`, None if they can't be told. Of the ports, `dynamic` are lists of tensors, and of those the `unruled`
-    have tensors of any shape. `dims` are the names in the shapes of inputs, each with the first input that has it and the axis there.
-    `bounded` are the outputs whose shape only the kernel knows.
-
-    Unless it `is_complete`, a mistake elsewhere hides names, and one that isn't here may be right.
-    """
-
-    ranks: Mapping[str, int | None]
-    outputs: Sequence[str]
-    attrs: Mapping[str, AttrType | None]
-    dynamic: Collection[str]
-    unruled: Collection[str]
-    dims: Mapping[str, tuple[str, int]]
-    bounded: Collection[str]
-    symbols: Collection[str] | None
-    is_complete: bool
 
 
 class KernelFiles:
@@ -121,6 +70,8 @@ class _Launches:
     """The outputs whose shape a kernel writes."""
     has_all: bool = True
     """Whether no argument is mistaken."""
+    is_full: bool = True
+    """Whether each kernel has as many arguments as parameters."""
     workspaces: dict[declare.Size, int] = attrs.field(factory=dict)
     """The number of each `workspace(…)` of the spec: it may stand in several places."""
 
@@ -137,7 +88,7 @@ def resolve_kernels(
         problems.add(Rule.ARG_KIND, message, place, because="it isn't among args, so nothing would write it")
         return None
     shapeless = [name for name in names.bounded if name not in launches.shaped]
-    if shapeless and launches.has_all:
+    if shapeless and launches.has_all and launches.is_full:
         message = f"{'the kernel never' if len(kernels) == 1 else 'no kernel'} gets the place for the shape of output {shapeless[0]!r}"
         place = kernels[0].where_of("args") if len(kernels) == 1 else where
         because = "it has an upper bound, and only the kernel knows the shape"
@@ -155,9 +106,9 @@ def _kernel(kernel: declare.Kernel, names: Names, launches: _Launches, files: Ke
     entry_names = EntryNames(symbols=names.symbols or (), ports=names.ranks, is_complete=names.is_complete and names.symbols is not None)
     entry = None if found is None else resolve_entry(kernel, found[1], defines, entry_names, problems)
     signature = None if entry is None else entry.signature
-    expressions = _Expressions(names, launches, files.root, problems)
-    blocks = _blocks(kernel, expressions, problems)
-    args = _args(kernel, signature, expressions, problems)
+    sizes = Sizes(names, problems)
+    blocks = _blocks(kernel, sizes, problems)
+    args = _args(kernel, signature, _Arguments(sizes, launches, files.root, problems), problems)
     strides = flag_of(kernel, "strides", problems)
     if len(problems) > before or found is None or entry is None or blocks is None:
         return None
@@ -214,7 +165,10 @@ def _path(text: str, kernel: declare.Kernel, root: Path, problems: Problems) -> 
         present = sorted(file.relative_to(root).as_posix() for file in (*root.glob("*.asc"), *root.glob("kernels/*.asc")))
         message = f"there is no kernel file {shown(text)}"
         because = why_no_file(path)
-        advice = did_you_mean(text, present) or (f"the project has {one_of(present)}" if present else None)
+        # Not of whole paths: kernels/ and .asc alone make any two alike.
+        by_stem = {PurePosixPath(each).stem: each for each in present}
+        near = nearest(path.stem, by_stem)
+        advice = f"did you mean {by_stem[near]!r}?" if near is not None else f"the project has {one_of(present)}" if present else None
     problems.add(Rule.KERNEL_FILE, message, kernel.where_of("source"), because=because, advice=advice)
     return None
 
@@ -256,11 +210,11 @@ def _why_no_value(value: object) -> str | None:
     return "which opens a comment or a text and doesn't close it" if "/*" in rest or '"' in rest or "'" in rest else None
 
 
-def _blocks(kernel: declare.Kernel, expressions: _Expressions, problems: Problems) -> Expr | None:
+def _blocks(kernel: declare.Kernel, sizes: Sizes, problems: Problems) -> Expr | None:
     if "blocks" not in kernel.given:
         return None
     where = kernel.where_of("blocks")
-    blocks = expressions.size(kernel.given["blocks"], where)
+    blocks = sizes.size(kernel.given["blocks"], where)
     if blocks is not None and is_constant(blocks):
         count = blocks.evaluate(Scope())
         if count < 1 or (count > MAX_BLOCKS and kernel.given.get("strides") is not True):
@@ -271,27 +225,31 @@ def _blocks(kernel: declare.Kernel, expressions: _Expressions, problems: Problem
     return blocks
 
 
-def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions: _Expressions, problems: Problems) -> list[LaunchArg]:
-    launches = expressions.launches
+def _args(kernel: declare.Kernel, signature: KernelSignature | None, arguments: _Arguments, problems: Problems) -> list[LaunchArg]:
+    launches = arguments.launches
+    names = arguments.names
     given = sequence_of(kernel, "args", problems, what='["x", "y", "z", numel("x")]')
     if given is None:
         launches.has_all = False
         return []
     structs = {} if signature is None else {index: param.struct for index, param in enumerate(signature.params)}
-    values = [expressions.argument(value, _where(value, kernel, index), structs.get(index)) for index, value in enumerate(given)]
+    values = [arguments.argument(value, _where(value, kernel, index), structs.get(index)) for index, value in enumerate(given)]
     launches.passed |= {value.expr.port for value in values if value is not None and isinstance(value.expr, (PortAddress, AddressList))}
     launches.shaped |= {value.expr.port for value in values if value is not None and isinstance(value.expr, ShapeBuffer)}
     launches.has_all = launches.has_all and None not in values
     if signature is None:
         return []
     if len(given) != len(signature.params):
-        arguments = [_argument(value, found) for value, found in zip(given, values, strict=True)]
+        launches.is_full = False
+        unshaped = [name for name in names.bounded if name in launches.passed and name not in launches.shaped]
         problems.add(
             Rule.ARG_COUNT,
-            f"args has {_counted(len(given), 'element')}, and the kernel takes {len(signature.params)}",
+            f"args has {counted(len(given), 'element')}, and the kernel takes {len(signature.params)}",
             kernel.where_of("args"),
             because=f"{signature} at {signature.place}",
-            advice=count_advice(arguments, signature.params, {*expressions.names.ranks, *expressions.names.attrs}),
+            advice=f'add shape_of("{unshaped[0]}")'
+            if unshaped and len(given) < len(signature.params)
+            else count_advice(list(map(_argument, given, values)), signature.params, {*names.ranks, *names.attrs}),
         )
         return []
     if not given:
@@ -301,7 +259,7 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
     for index, (value, param) in enumerate(zip(values, signature.params, strict=True)):
         if value is None:
             continue
-        reason = _misfit(value, param, expressions.names)
+        reason = _misfit(value, param, names)
         if reason is not None:
             problems.add(
                 Rule.WORKSPACE if isinstance(value.expr, Workspace) else Rule.ARG_KIND,
@@ -312,11 +270,6 @@ def _args(kernel: declare.Kernel, signature: KernelSignature | None, expressions
             )
         args.append(LaunchArg(param=param, value=value.expr))
     return args
-
-
-def resolve_size(value: object, where: Spot, names: Names, root: Path, problems: Problems) -> Expr | None:
-    """A size expression that is no kernel argument; None after reporting why there is none."""
-    return _Expressions(names, _Launches(), root, problems).size(value, where)
 
 
 @attrs.frozen
@@ -392,14 +345,18 @@ def _where(value: object, kernel: declare.Kernel, index: int) -> Spot:
     )
 
 
-class _Expressions:
-    """Turns what stands in `args` and `blocks` into trees, with every name looked up."""
+@attrs.frozen
+class _Arguments:
+    """Turns what stands in `args` into the values of parameters."""
 
-    def __init__(self, names: Names, launches: _Launches, root: Path, problems: Problems) -> None:
-        self.names = names
-        self.launches = launches
-        self._root = root
-        self._problems = problems
+    sizes: Sizes
+    launches: _Launches
+    _root: Path
+    _problems: Problems
+
+    @property
+    def names(self) -> Names:
+        return self.sizes.names
 
     def argument(self, value: object, where: Spot, struct: KernelStruct | None = None) -> _Value | None:
         """A whole kernel argument; `struct` is the parameter's, if it is one by value."""
@@ -409,8 +366,8 @@ class _Expressions:
         if isinstance(value, str):
             return self._bare(value, where)
         if isinstance(value, declare.Size) and value.word in _WHOLE:
-            return self._whole(value, struct, where) if value.word == "tiling" or self._has_operands(value) else None
-        expr = self.size(value, where)
+            return self._whole(value, struct, where) if value.word == "tiling" or self.sizes.has_operands(value) else None
+        expr = self.sizes.size(value, where)
         return None if expr is None else _Value(expr)
 
     def _whole(self, value: declare.Size, struct: KernelStruct | None, where: Spot) -> _Value | None:
@@ -436,100 +393,6 @@ class _Expressions:
         self._problems.add(Rule.TILING, message, where, because=reason)
         return None
 
-    def size(self, value: object, where: Spot) -> Expr | None:
-        """An integer expression, constants folded; None after reporting why there is none."""
-        if isinstance(value, declare.Size) and (because := _why_too_large(value)) is not None:
-            self._problems.add(Rule.EXPRESSION, "a size expression is too large", Spot(call=value.call), because=because)
-            return None
-        expr = self._tree(value, where)
-        if expr is None or not is_constant(expr):
-            return expr
-        try:
-            return Number(expr.evaluate(Scope()))
-        except SpecError as error:
-            self._problems.add(Rule.EXPRESSION, f"`{expr}` has no value", where, because=error.because)
-            return None
-
-    def _tree(self, value: object, where: Spot) -> Expr | None:
-        if isinstance(value, declare.Size):
-            return self._size(value)
-        if isinstance(value, str):
-            return self._integer_attr(value, where)
-        number = integer_of(value)
-        if number is None:
-            advice = (
-                "a float reaches a kernel as a float attr"
-                if isinstance(value, float)
-                else "use numel, dim, rank, attr, cores, ceil_div, min_, max_, + - * // %"
-            )
-            self._problems.add(Rule.EXPRESSION, f"{shown(value)} is no size expression", where, advice=advice)
-            return None
-        if not INT64_MIN <= number <= INT64_MAX:
-            self._problems.add(Rule.EXPRESSION, f"{shown(number)} doesn't fit in int64", where)
-            return None
-        return Number(number)
-
-    def _size(self, size: declare.Size) -> Expr | None:
-        where = Spot(call=size.call)
-        if not self._has_operands(size):
-            return None
-        if size.word in _BINARY:
-            return self._binary(_BINARY[size.word], [self._tree(operand, where) for operand in size.operands], where)
-        expr: Expr | None = None
-        match size.word:
-            case "cores":
-                expr = Cores()
-            case "attr":
-                expr = self._integer_attr(size.operands[0], where)
-            case "numel":
-                expr = self._numel(size.operands[0], where)
-            case "rank":
-                expr = self._rank(size.operands[0], where)
-            case "count":
-                expr = self._count(size.operands[0], where)
-            case "dim":
-                expr = self._dim(*size.operands, where=where)
-            case _:
-                self._no_size(size.word, where)
-        return expr
-
-    def _no_size(self, word: str, where: Spot) -> None:
-        if word == "/":
-            message, advice = "`/` gives a fraction, and a size is an integer", "write // to round down, ceil_div to round up"
-        elif word == "port":
-            message, advice = "an address is no part of a size", 'use numel("x") or dim("x", 0)'
-        else:
-            message, advice = f"{word}(…) is a whole kernel argument, no part of a size", None
-        self._problems.add(Rule.EXPRESSION, message, where, advice=advice)
-
-    def _binary(self, op: BinaryOp, operands: list[Expr | None], where: Spot) -> Expr | None:
-        known = [operand for operand in operands if operand is not None]
-        if len(known) < len(operands):
-            return None
-        if op.divides and isinstance(known[1], Number) and known[1].value <= 0:
-            self._problems.add(
-                Rule.EXPRESSION,
-                f"`{Binary(op, known[0], known[1])}` divides by {known[1].value}",
-                where,
-                advice="a divisor must be positive",
-            )
-            return None
-        tree = known[0]
-        for operand in known[1:]:
-            tree = Binary(op, tree, operand)
-        return tree
-
-    def _has_operands(self, size: declare.Size) -> bool:
-        given = len(size.operands)
-        if size.word in {"min_", "max_"}:
-            wanted, is_right = "at least 2 operands", given >= 2
-        else:
-            count = _ARITY.get(size.word, 2)
-            wanted, is_right = _counted(count, "operand"), given == count
-        if not is_right:
-            self._problems.add(Rule.EXPRESSION, f"{size.word} takes {wanted}, not {given}", Spot(call=size.call))
-        return is_right
-
     def _bare(self, name: str, where: Spot) -> _Value | None:
         is_port, is_attr = name in self.names.ranks, name in self.names.attrs
         if is_port and is_attr:
@@ -543,12 +406,12 @@ class _Expressions:
         if is_attr:
             return self._attr_argument(name, where)
         if not is_port:
-            self._unknown(name, {**self.names.ranks, **self.names.attrs}, "port or attr", where)
+            self.sizes.report_unknown(name, {**self.names.ranks, **self.names.attrs}, "port or attr", where)
             return None
         return self._address(name, where)
 
     def _address(self, name: object, where: Spot) -> _Value | None:
-        if not self._is_port(name, where):
+        if not self.sizes.is_port(name, where):
             return None
         if name in self.names.dynamic:
             message = f"{name!r} is a list of tensors, which have no single address"
@@ -557,7 +420,7 @@ class _Expressions:
         return _Value(PortAddress(name))
 
     def _address_list(self, name: object, where: Spot) -> _Value | None:
-        if not self._is_port(name, where):
+        if not self.sizes.is_port(name, where):
             return None
         if name not in self.names.dynamic:
             self._problems.add(Rule.ADDRESS_LIST, f"{name!r} is one tensor, not a list of them", where, advice=f'write port("{name}")')
@@ -565,9 +428,9 @@ class _Expressions:
         return _Value(AddressList(name))
 
     def _shape_of(self, name: object, where: Spot) -> _Value | None:
-        if not self._is_port(name, where):
+        if not self.sizes.is_port(name, where):
             return None
-        if name not in self.names.bounded:
+        if name not in {*self.names.bounded, *self.names.undecided}:
             is_output = name in self.names.outputs
             because = "the spec says what shape it has" if is_output else "it is an input"
             advice = f'give the output shape=upper_bound(…), or the kernel dim("{name}", 0)' if is_output else None
@@ -578,42 +441,15 @@ class _Expressions:
     def _workspace(self, given: declare.Size, where: Spot) -> _Value | None:
         numbers = self.launches.workspaces
         number = numbers.setdefault(given, len(numbers))
-        size = self.size(given.operands[0], where)
+        size = self.sizes.size(given.operands[0], where)
         if isinstance(size, Number) and size.value < 0:
             self._problems.add(Rule.WORKSPACE, f"a workspace can't have {size.value} bytes", where)
             return None
         return None if size is None else _Value(Workspace(size, number))
 
-    def _numel(self, name: object, where: Spot) -> Expr | None:
-        return Numel(name) if self._is_port(name, where) and self._has_one_shape(name, where) else None
-
-    def _rank(self, name: object, where: Spot) -> Expr | None:
-        return Rank(name) if self._is_port(name, where) and self._has_one_shape(name, where) else None
-
-    def _count(self, name: object, where: Spot) -> Expr | None:
-        if not self._is_port(name, where):
-            return None
-        if name not in self.names.dynamic:
-            self._problems.add(Rule.COUNT, f"{name!r} is one tensor: there is nothing to count", where)
-            return None
-        return Count(name)
-
-    def _is_port(self, name: object, where: Spot) -> TypeGuard[str]:
-        if isinstance(name, str) and name in self.names.ranks:
-            return True
-        self._unknown(name, self.names.ranks, "port", where)
-        return False
-
-    def _has_one_shape(self, name: str, where: Spot) -> bool:
-        if name not in self.names.dynamic or name not in self.names.unruled:
-            return True
-        message = f"the tensors of {name!r} needn't have one shape"
-        self._problems.add(Rule.COUNT, message, where, advice=f'give the input {name!r} a shape that they all keep to, e.g. shape="..."')
-        return False
-
     def _attr_argument(self, name: object, where: Spot) -> _Value | None:
         if not isinstance(name, str) or name not in self.names.attrs:
-            self._unknown(name, self.names.attrs, "attr", where)
+            self.sizes.report_unknown(name, self.names.attrs, "attr", where)
             return None
         kind = self.names.attrs[name]
         if kind is not None and kind not in _ARGUMENT_TYPES:
@@ -621,45 +457,13 @@ class _Expressions:
             self._problems.add(Rule.ARG_KIND, f"attr {name!r} can't be a kernel argument", where, because=because)
         return _Value(AttrValue(name)) if kind in _ARGUMENT_TYPES else None
 
-    def _integer_attr(self, name: object, where: Spot) -> Expr | None:
-        if isinstance(name, str) and name in self.names.ranks and name not in self.names.attrs:
-            message = f"{name!r} is a port, and a size needs a number"
-            self._problems.add(Rule.EXPRESSION, message, where, advice=f'write numel("{name}") or dim("{name}", 0)')
-            return None
-        if not isinstance(name, str) or name not in self.names.attrs:
-            self._unknown(name, self.names.attrs, "attr", where)
-            return None
-        kind = self.names.attrs[name]
-        if kind not in {AttrType.INT, AttrType.BOOL, None}:
-            because = f"it is a {kind.value}, and a size is an integer"
-            self._problems.add(Rule.EXPRESSION, f"attr {name!r} can't be part of a size", where, because=because)
-            return None
-        return None if kind is None else AttrValue(name)
-
-    def _dim(self, port: object, axis: object, *, where: Spot) -> Expr | None:
-        if not self._is_port(port, where) or not self._has_one_shape(port, where):
-            return None
-        index = integer_of(axis)
-        if index is None:
-            first = self.names.dims.get(axis) if isinstance(axis, str) else None
-            advice = None if first is None else f'write dim("{first[0]}", {first[1]})'
-            self._problems.add(Rule.EXPRESSION, f"the axis of dim is {shown(axis)}, not an integer", where, advice=advice)
-            return None
-        rank = self.names.ranks[port]
-        most = MAX_RANK if rank is None else rank
-        if not -most <= index < most:
-            because = f"GE has at most {MAX_RANK} dims" if rank is None else f"{port!r} has {_counted(rank, 'dim')}"
-            self._problems.add(Rule.EXPRESSION, f'dim("{port}", {shown(index)}) is outside the shape', where, because=because)
-            return None
-        return Dim(port, index)
-
     def _typed(self, size: declare.Size, where: Spot) -> _Value | None:
         demanded = _TYPED[size.word]
         operand = size.operands[0]
         if demanded is not ScalarType.F32:
-            expr = self.size(operand, where)
+            expr = self.sizes.size(operand, where)
             return None if expr is None else _Value(expr, demanded)
-        if isinstance(operand, declare.Size) and operand.word == "attr" and self._has_operands(operand):
+        if isinstance(operand, declare.Size) and operand.word == "attr" and self.sizes.has_operands(operand):
             operand = operand.operands[0]
         if not isinstance(operand, str):
             self._problems.add(Rule.EXPRESSION, "f32 takes a float attr", where, advice='write f32("alpha")')
@@ -669,40 +473,3 @@ class _Expressions:
             self._problems.add(Rule.EXPRESSION, f"f32 takes a float attr, and {operand!r} isn't one", where)
             return None
         return None if value is None else _Value(value.expr, demanded)
-
-    def _unknown(self, name: object, known: Mapping[str, object], what: str, where: Spot) -> None:
-        if not isinstance(name, str):
-            self._problems.add(Rule.WRONG_KIND, f"{shown(name)} isn't the name of a {what}", where)
-            return
-        if not self.names.is_complete:
-            return
-        advice = did_you_mean(name, known) or (f"the op has {one_of(known)}" if known else None)
-        if name in self.names.dims:
-            port, axis = self.names.dims[name]
-            advice = f'write dim("{port}", {axis}): {name!r} is a dim of {port!r}'
-        self._problems.add(Rule.UNKNOWN_NAME, f"there is no {what} {name!r}", where, advice=advice)
-
-
-# One that adds an expression to itself again and again has few objects, and a C++ text that no compiler reads.
-_MAX_OPERANDS = 1000
-
-
-def _why_too_large(size: declare.Size) -> str | None:
-    pending: list[tuple[object, int]] = [(size, 0)]
-    count = 0
-    while pending:
-        value, depth = pending.pop()
-        count += 1
-        if depth > MAX_DEPTH:
-            return f"its operators stand more than {MAX_DEPTH} deep inside each other"
-        if count > _MAX_OPERANDS:
-            return f"it has more than {_MAX_OPERANDS} operands"
-        if isinstance(value, declare.Size) and value.word in _BINARY:
-            # Those of min_ and max_ are taken two by two.
-            inside = depth + max(1, len(value.operands) - 1)
-            pending += [(operand, inside) for operand in value.operands]
-    return None
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

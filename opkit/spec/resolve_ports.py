@@ -75,9 +75,8 @@ def resolve_output(port: declare.Output, columns: Columns, scope: OutputScope, p
     elif port.given.get("shape") is None:
         message = f"output {shown(name)} has no shape rule"
         because = "GE would infer an unknown rank and leave the static path"
-        problems.add(
-            Rule.NO_SHAPE_RULE, message, port.where, because=because, advice='give shape="..." or dims that inputs name, e.g. shape="n k"'
-        )
+        advice = 'give shape="..." or dims that inputs name, e.g. shape="n k"; upper_bound(…) for dims that only the kernel knows'
+        problems.add(Rule.NO_SHAPE_RULE, message, port.where, because=because, advice=advice)
     else:
         shape = output_shape(port, scope, problems)
     formats = _formats(port, problems)

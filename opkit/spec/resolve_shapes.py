@@ -40,11 +40,12 @@ class OutputScope:
     """What the shape of an output can name: inputs and attrs without a mistake, and the folder that its path starts from.
 
     `unread_inputs` and `unread_attrs` are the names of those with one, None if not even all names are told. `outputs` has the names of all
-    outputs.
+    outputs, and `bounds` those of dims that only a kernel knows, each with an output that says so.
     """
 
     inputs: Sequence[Input]
     outputs: Sequence[str]
+    bounds: Mapping[str, str]
     attrs: Mapping[str, Attr]
     root: Path
     unread_inputs: Collection[str] | None
@@ -179,11 +180,16 @@ def _bound(
         names = list(dict.fromkeys(str(known) for known_pattern in binding for known in known_pattern.names))
         ints = [name for name, attr in scope.attrs.items() if attr.type is AttrType.INT]
         optional = next((each for each in scope.inputs if each.is_optional and each.shape is not None and item in each.shape.names), None)
+        bounding = scope.bounds.get(item.name) if isinstance(item, NamedDim) else None
         because = None if optional is None else f"{optional.name!r} binds it and may be absent"
         known = f"the inputs bind {one_of(names)}" if names else 'give the inputs shapes, e.g. shape="n k"'
         known += f"; the int attrs are {one_of(ints)}" if ints else ""
         message = f"the shape of output {shown(name_of(port))} uses `{item}`, which no input binds"
-        problems.add(Rule.UNBOUND, message, where, because=because, advice=did_you_mean(str(item), [*names, *ints]) or known)
+        advice = did_you_mean(str(item), [*names, *ints]) or known
+        if bounding is not None and bounding != name_of(port):
+            because = f"only the kernel knows it: it has an upper bound in output {bounding!r}"
+            advice = "give this output an upper_bound(…) with the same bound too"
+        problems.add(Rule.UNBOUND, message, where, because=because, advice=advice)
     _check_ranked(port, pattern, scope, problems)
     return pattern.with_attrs(attr.name for attr in used_attrs)
 
@@ -217,7 +223,6 @@ def _upper_bound(port: declare.Output, phrase: declare.Phrase, scope: OutputScop
         outputs=scope.outputs,
         attrs=scope.attrs,
         dims=dims_of(scope.inputs),
-        root=scope.root,
         has_all=scope.has_all,
     )
     bounds = resolve_bounds(port, phrase, pattern, allowed, problems)

@@ -16,6 +16,7 @@ from opkit.run import check_json, check_lines, dtypes_shown, shape_shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from opkit.errors import CompileError
     from opkit.run import Machine
     from opkit.testing.generate import Plan
     from opkit.testing.runner import CaseResult
@@ -37,6 +38,11 @@ class GoldenReport:
     def count(self) -> Counter[str]:
         return Counter(result.status for result in self.results)
 
+    @property
+    def uncompiled(self) -> tuple[CompileError, ...]:
+        """What each kernel that doesn't compile says, once."""
+        return tuple({id(result.error): result.error for result in self.results if result.error is not None}.values())
+
     def summary(self) -> str:
         return ", ".join(f"{number} {status}" for status, number in sorted(self.count().items())) or "no cases"
 
@@ -53,10 +59,10 @@ class GoldenReport:
         return ("op", "dtype", "sizes", "result"), rows
 
     def details(self, *, most: int | None = None) -> list[str]:
-        """Gives what the table can't hold: the failed cases with their first mismatches, ``most`` of them at most, and why others were
-        skipped or compared with nothing.
+        """Gives what the table can't hold: the failed cases with their first mismatches, ``most`` of them at most, which have a kernel
+        that doesn't compile, and why others were skipped or compared with nothing.
         """
-        failed = [result for result in self.results if result.status == "failed"]
+        failed = [result for result in self.results if result.status == "failed" and result.error is None]
         shown = failed[:most]
         lines: list[str] = []
         for result in shown:
@@ -65,10 +71,11 @@ class GoldenReport:
             lines.append(f"… and {len(failed) - len(shown)} more failed: -v shows them in full, --json lists every case")
         alike: dict[tuple[str, str, str], list[CaseResult]] = {}
         for result in self.results:
-            if result.status not in {"passed", "failed"}:
-                alike.setdefault((result.status, result.op, result.reason), []).append(result)
-        for results in alike.values():
-            lines += [_title(results), *_indented(*results[0].reason.splitlines())]
+            if result.status not in {"passed", "failed"} or result.error is not None:
+                reason = result.reason if result.error is None else result.error.message
+                alike.setdefault((result.status, result.op, reason), []).append(result)
+        for (_, _, reason), results in alike.items():
+            lines += [_title(results), *_indented(*reason.splitlines())]
         return lines
 
     def to_json(self) -> dict[str, Any]:

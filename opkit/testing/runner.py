@@ -1,7 +1,8 @@
 """Golden tests: every case of every op in one session process, and what each came to.
 
 A case that ends the whole process (a signal, a failed synchronisation) would hide all others; then each case of that process runs once more
-on its own.
+on its own. A kernel that doesn't compile ends it too; then all cases of its op with its dtypes have failed, and the others run without
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from opkit.build import Built, Project, held, scratch_folder
-from opkit.errors import CompileError, MachineError, SessionError
+from opkit.errors import CompileError, MachineError, OpkitError, SessionError
 from opkit.files import guard_writing
 from opkit.run import (
     Case,
@@ -30,32 +31,36 @@ from opkit.run import (
     make_inputs,
     reference_of,
     run_session,
-    soc_of,
+    soc_for,
     why_not_run,
 )
 from opkit.spec import MAX_BLOCKS, with_included
-from opkit.testing.generate import Plan, attrs_of, combos_of, plans_elsewhere, plans_of
-from opkit.testing.small_block import SMALL_BLOCK, ManyBlocks, NoVariant, small_block_of
+from opkit.testing.attr_values import attrs_of
+from opkit.testing.generate import Plan, combos_of, plans_elsewhere, plans_of
+from opkit.testing.small_block import BLOCK_DEFINE, SMALL_BLOCK, ManyBlocks, NoVariant, small_block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from opkit.spec import Op, Package
 
-__all__ = ["CaseResult", "Status", "count_cases", "run_tests", "tested_soc"]
+__all__ = ["CaseResult", "Status", "count_cases", "run_tests"]
 
 Status = Literal["passed", "failed", "skipped", "no reference"]
 
 
 @attrs.frozen(kw_only=True)
 class CaseResult:
-    """One case and its outcome; ``plan`` is None if the op has no such case. ``reason`` says why it was skipped or what ended it."""
+    """One case and its outcome; ``plan`` is None if the op has no such case. ``reason`` says why it was skipped or what ended it; ``error``
+    is that of a kernel that doesn't compile, one for all cases of its op.
+    """
 
     op: str
     plan: Plan | None
     status: Status
     checks: tuple[Check, ...] = ()
     reason: str = ""
+    error: CompileError | None = None
 
 
 class _Silent:
@@ -64,11 +69,6 @@ class _Silent:
 
     def error_line(self, text: str) -> None:
         pass
-
-
-def tested_soc(package: Package, host: Host) -> str | None:
-    """The SoC that tests run on; None if it isn't known, or no op asks for it."""
-    return soc_of(host) if any(op.soc_rows for op in package.ops) else None
 
 
 def count_cases(package: Package, soc: str | None = None) -> int:
@@ -85,19 +85,39 @@ def run_tests(package: Package, built: Built, host: Host, listener: Listener, *,
     The caller holds the build folder. Raises ExpectationError if a reference fails for a case with the spec's own attrs, UnwritableError,
     and what `held` raises.
     """
-    soc = tested_soc(package, host)
-    runner = _Runner(host=host, listener=listener, device=device)
-    tested = runner.run([plan for op in package.ops for plan in plans_of(package, op, soc)], package, built)
+    soc = soc_for(package.ops, host)
+    runner = _Runner(package=package, host=host, listener=listener, device=device)
+    tested = runner.run([plan for op in package.ops for plan in plans_of(package, op, soc)], built)
     tested += [_elsewhere(plan, soc) for op in package.ops for plan in plans_elsewhere(package, op, soc)]
     variant = small_block_of(package)
     tested += [_no_variant(item) for item in variant.skipped]
     if variant.package is not None:
-        small = _moved(variant.package, built.project.build_dir / "small-block")
-        # The real package still says which attrs a required one has, and whose reference stands for whose.
-        plans = [plan for op in small.ops for plan in _many_blocks(package, op, variant.cases[op.type], soc)]
-        with held(Project.at(small.root), host.toolkit, host.environ, package=small) as small_built:
-            tested += runner.run(plans, package, small_built)
+        plans = [plan for op in variant.package.ops for plan in _many_blocks(package, op, variant.cases[op.type], soc)]
+        # What doesn't compile as it is needn't be told once more with a small block.
+        broken = {_row_of(result.plan): result.error for result in tested if result.plan is not None and result.error is not None}
+        tested += [_ended(plan, broken[_row_of(plan)]) for plan in plans if _row_of(plan) in broken]
+        able = [plan for plan in plans if _row_of(plan) not in broken]
+        tested += _run_small(runner, variant.package, able, built.project.build_dir / "small-block", built.program)
     return tuple(tested)
+
+
+def _run_small(runner: _Runner, variant: Package, plans: Sequence[Plan], root: Path, program: Path) -> list[CaseResult]:
+    """Builds the variant in ``root`` and runs it; one whose kernels don't compile while it is built, op by op."""
+    if not plans:
+        return []
+    small = _moved(variant, root)
+    try:
+        with held(Project.at(root), runner.host.toolkit, runner.host.environ, package=small, program=program) as built:
+            return runner.run(plans, built)
+    except CompileError as error:
+        if len(variant.ops) == 1:
+            return runner.uncompiled(plans, error)
+    tested = []
+    for op in variant.ops:
+        alone = attrs.evolve(variant, ops=(op,))
+        of_op = [plan for plan in plans if plan.op.type == op.type]
+        tested += _run_small(runner, alone, of_op, root.with_name(f"{root.name}-{op.stem}"), program)
+    return tested
 
 
 def _no_variant(item: NoVariant) -> CaseResult:
@@ -143,49 +163,85 @@ class _Prepared:
     has_reference: bool
 
 
+# What kernels are compiled for: an op and its dtypes.
+_Row = tuple[str, str]
+
+
+def _row_of(plan: Plan) -> _Row:
+    return plan.op.type, str(plan.combo)
+
+
 @attrs.frozen(kw_only=True)
 class _Runner:
+    """``package`` is the real one, also for the cases of its variant: it says which attrs a required one has, whose reference stands for
+    whose, and where the files of a kernel lie.
+    """
+
+    package: Package
     host: Host
     listener: Listener
     device: int | None
 
-    def run(self, plans: Sequence[Plan], package: Package, built: Built) -> list[CaseResult]:
+    def run(self, plans: Sequence[Plan], built: Built) -> list[CaseResult]:
         with scratch_folder(built.project) as work:
             with guard_writing(work):
-                prepared, skipped = _prepare(plans, package, CaseWriter(work))
-            try:
-                tested = self._session(prepared, built, work, self.listener)
-            except CompileError as error:
-                raise self._told(error, prepared, package, built, work) from error
-            except SessionError as error:
-                tested = [self._alone(item, built, work) for item in prepared] if len(prepared) > 1 else [_ended(prepared[0], error)]
-        return [*tested, *skipped]
+                prepared, skipped = _prepare(plans, self.package, CaseWriter(work))
+            broken: dict[_Row, CompileError] = {}
+            ended = self._tested(prepared, built, work, broken)
+        # Alone, a case with an empty tensor passes: it compiles nothing.
+        tested = [result for result in ended if result.plan is not None and _row_of(result.plan) not in broken]
+        for op in dict.fromkeys(op for op, _ in broken):
+            uncompiled = [item.plan for item in prepared if item.plan.op.type == op and _row_of(item.plan) in broken]
+            tested += self.uncompiled(uncompiled, broken[_row_of(uncompiled[0])])
+        order = {id(plan): number for number, plan in enumerate(plans)}
+        return [*sorted(tested, key=lambda result: order[id(result.plan)]), *skipped]
 
-    def _told(self, error: CompileError, prepared: Sequence[_Prepared], package: Package, built: Built, work: Path) -> CompileError:
-        """The error with what it is of: the first op whose kernel doesn't compile, and all its dtypes with which it doesn't."""
-        by_combo: dict[tuple[str, str], _Prepared] = {}
+    def uncompiled(self, plans: Sequence[Plan], error: CompileError) -> list[CaseResult]:
+        """The cases of one op as failed, with the error of its kernel in the words of the spec."""
+        op = next(op for op in self.package.ops if op.type == plans[0].op.type)
+        combos = {str(plan.combo): plan.combo for plan in plans}
+        size = plans[0].block_size
+        define = None if size is None else f"{BLOCK_DEFINE} {size}"
+        told = compile_error_of(error, op, list(combos.values()), self.package.root, define=define)
+        if size is not None:
+            told.help = f"let it compile with {size} too; without #ifndef {BLOCK_DEFINE} more than {MAX_BLOCKS} blocks aren't tested"
+        return [_ended(plan, told) for plan in plans]
+
+    def _tested(self, prepared: Sequence[_Prepared], built: Built, work: Path, broken: dict[_Row, CompileError]) -> list[CaseResult]:
+        """The results of the cases whose kernels compile; ``broken`` gets the others' errors."""
+        try:
+            return self._session(prepared, built, work, self.listener)
+        except CompileError:
+            if self._found_broken(prepared, built, work, broken):
+                return self._tested([item for item in prepared if _row_of(item.plan) not in broken], built, work, broken)
+        except SessionError as error:
+            if len(prepared) == 1:
+                return [_ended(prepared[0].plan, error)]
+        tested = []
+        for item in prepared:
+            if _row_of(item.plan) not in broken:
+                tested += self._alone(item, built, work, broken)
+        return tested
+
+    def _found_broken(self, prepared: Sequence[_Prepared], built: Built, work: Path, broken: dict[_Row, CompileError]) -> bool:
+        """Runs one case of each op and dtypes."""
+        by_row: dict[_Row, _Prepared] = {}
         # A case with an empty tensor may launch nothing.
         for item in sorted(prepared, key=lambda item: _has_empty_input(item.plan)):
-            by_combo.setdefault((item.plan.op.type, str(item.plan.combo)), item)
-        failed: list[Plan] = []
-        for item in by_combo.values():
-            if failed and item.plan.op != failed[0].op:
-                continue
-            try:
-                self._session([item], built, work, _Silent())
-            except CompileError as alone:
-                error = error if failed else alone
-                failed.append(item.plan)
-            except SessionError:
-                continue
-        return compile_error_of(error, failed[0].op, [plan.combo for plan in failed], package.root) if failed else error
+            by_row.setdefault(_row_of(item.plan), item)
+        before = len(broken)
+        for item in by_row.values():
+            self._alone(item, built, work, broken)
+        return len(broken) > before
 
-    def _alone(self, item: _Prepared, built: Built, work: Path) -> CaseResult:
+    def _alone(self, item: _Prepared, built: Built, work: Path, broken: dict[_Row, CompileError]) -> list[CaseResult]:
         try:
-            (tested,) = self._session([item], built, work, _Silent())
+            return self._session([item], built, work, _Silent())
+        except CompileError as error:
+            broken[_row_of(item.plan)] = error
         except SessionError as error:
-            return _ended(item, error)
-        return tested
+            return [_ended(item.plan, error)]
+        return []
 
     def _session(self, prepared: Sequence[_Prepared], built: Built, work: Path, listener: Listener) -> list[CaseResult]:
         if not prepared:
@@ -247,5 +303,6 @@ def _judged(item: _Prepared, case: SessionCase) -> CaseResult:
     return CaseResult(op=item.plan.op.type, plan=item.plan, status=status, checks=case.precision, reason=case.error or "")
 
 
-def _ended(item: _Prepared, error: SessionError) -> CaseResult:
-    return CaseResult(op=item.plan.op.type, plan=item.plan, status="failed", reason=f"{error.message}\n{error.because}")
+def _ended(plan: Plan, error: OpkitError) -> CaseResult:
+    uncompiled = error if isinstance(error, CompileError) else None
+    return CaseResult(op=plan.op.type, plan=plan, status="failed", reason=f"{error.message}\n{error.because}", error=uncompiled)

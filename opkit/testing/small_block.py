@@ -15,17 +15,19 @@ import attrs
 
 from opkit.errors import SpecError
 from opkit.spec import MAX_BLOCKS
-from opkit.testing.generate import attrs_of, block_edge, many_rows, row_dim, shapes_for
+from opkit.testing.attr_values import attrs_of
+from opkit.testing.blocks import block_edge, many_rows, row_dim
+from opkit.testing.shapes import shapes_for
 
 if TYPE_CHECKING:
     from opkit.spec import GivenShape, Kernel, Op, Package
 
-__all__ = ["SMALL_BLOCK", "ManyBlocks", "NoVariant", "SmallBlock", "small_block_of"]
+__all__ = ["BLOCK_DEFINE", "SMALL_BLOCK", "ManyBlocks", "NoVariant", "SmallBlock", "small_block_of"]
 
 # The least with which a tile of one-byte elements is a whole 32-byte block of the Unified Buffer.
 SMALL_BLOCK = 32
 
-_DEFINE = "BLOCK_SIZE"
+BLOCK_DEFINE = "BLOCK_SIZE"
 # More than 65,535 blocks, the last one partly filled.
 _ELEMENTS = (MAX_BLOCKS + 1) * SMALL_BLOCK + 1
 # What a pattern makes of them may be the square of it in another port.
@@ -64,7 +66,7 @@ def small_block_of(package: Package) -> SmallBlock:
     able = []
     for op in (each for each in package.ops if not each.kernel_shaped):
         reason = next((found for kernel in op.kernels if (found := _obstacle(kernel))), None)
-        small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
+        small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(BLOCK_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
         rows = many_rows(package, op)
         case = (rows if isinstance(rows, str) else reason) if reason else _many_blocks(package, small)
         if isinstance(case, ManyBlocks):
@@ -87,13 +89,13 @@ def _obstacle(kernel: Kernel) -> str | None:
         return f"its kernel doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
     edge = block_edge(kernel.blocks)
     if edge is None:
-        needed = f"ceil_div(numel(port), N) where N is the kernel's {_DEFINE}"
+        needed = f"ceil_div(numel(port), N) where N is the kernel's {BLOCK_DEFINE}"
         return f"blocks would have to hold dim(port, axis), the same in every kernel, or {needed}"
-    size = kernel.defines.get(_DEFINE, kernel.integer_defaults.get(_DEFINE))
+    size = kernel.defines.get(BLOCK_DEFINE, kernel.integer_defaults.get(BLOCK_DEFINE))
     if not isinstance(size, int):
-        return f"{kernel.relative} gives {_DEFINE} no number under #ifndef {_DEFINE}"
+        return f"{kernel.relative} gives {BLOCK_DEFINE} no number under #ifndef {BLOCK_DEFINE}"
     if edge.elements != size:
-        return f"blocks has {edge.elements} where ceil_div(numel(port), {size}), the kernel's {_DEFINE}, would be needed"
+        return f"blocks has {edge.elements} where ceil_div(numel(port), {size}), the kernel's {BLOCK_DEFINE}, would be needed"
     return None
 
 
@@ -118,4 +120,4 @@ def _many_blocks(package: Package, op: Op) -> ManyBlocks | str:
         return f"{edge.port} can have {length} elements only, {tiles} blocks of {SMALL_BLOCK}"
     # A spec may launch fewer, as `min_(..., cores())` does: then each of them strides over more.
     what = "blocks" if blocks > MAX_BLOCKS else "tiles"
-    return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what} of {_DEFINE} {SMALL_BLOCK}")
+    return ManyBlocks(shapes=inputs, why=f"more than {MAX_BLOCKS} {what} of {BLOCK_DEFINE} {SMALL_BLOCK}")

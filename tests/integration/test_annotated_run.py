@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from annotated_support import write_annotated
+from annotated_support import SPEC, write_annotated
 from command_support import edited, opkit_json
-from generated_support import run_program, run_session
+from generated_support import build_by_hand, run_program, run_session
 
+from opkit.codegen import render
 from opkit.run import CaseWriter
 from opkit.run.case import AttrItem, Case, TensorItem
 from opkit.run.records import read_records
+from opkit.spec import load_package
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +164,157 @@ def test_a_graph_may_hold_an_op_twice_and_nodes_without_elements_that_ge_folds(
 
     assert done.splitlines()[-1] == "two dtypes 1, no elements 1, unfolded 0"
     assert "AddScaled 'first': all outputs are empty, and GE takes no such op without a launch" in done
+
+
+# One op for each time at which kernels can be compiled, and one whose dtypes differ by SoC.
+TARGETED = """\
+built = scaled.replace(type="AddScaledBuilt", compile="prebuilt")
+chosen = scaled.replace(
+    type="AddScaledChosen", dtypes={"T": per_soc({"Ascend910B": ["float32"], "Ascend310P": ["float16"], "default": ["int32"]})}
+)
+package = Package("annotated", ops=[scaled, built, chosen])
+"""
+
+# Compiles graphs as on a machine without a device would be done, for any target: what GE tells of it comes from here, a compiled kernel is
+# the name of its architecture, and of what an op declares the binary is shown.
+TARGETS = """\
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <string>
+#include <unistd.h>
+
+#include "acl/acl_rt_compile.h"
+#include "annotated.h"
+#include "exe_graph/runtime/annotated_args_context.h"
+#include "exe_graph/runtime/op_compile_context.h"
+#include "ge/ge_api.h"
+#include "graph/graph.h"
+#include "graph/operator_reg.h"
+
+namespace ge {
+REG_OP(Data).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).ATTR(index, Int, 0).OP_END_FACTORY_REG(Data)
+}
+
+std::string architecture;
+std::string soc;
+std::string compiled_for;
+
+namespace gert {
+ge::graphStatus OpCompileContext::GetPlatformInfos(fe::PlatFormInfos &platform, fe::OptionalInfos &options) const {
+  std::map<std::string, std::string> version = {{"NpuArch", architecture}};
+  (void)platform.Init();
+  (void)options.Init();
+  platform.SetPlatformRes("version", version);
+  options.SetSocVersion(soc);
+  return ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus AnnotatedArgsContext::AddLaunch(const AnnotatedKernelLaunchInfo &launch, AnnotatedKernelArgs &&) {
+  const std::string code(static_cast<const char *>(launch.kernel_bin), launch.kernel_bin_size);
+  std::printf("%s: %s\\n", launch.kernel_name, code.size() > 100 ? "what was built" : code.c_str());
+  return ge::GRAPH_SUCCESS;
+}
+}  // namespace gert
+
+extern "C" {
+aclError aclrtcCompileProg(aclrtcProg, int, const char **options) {
+  compiled_for = options[0];
+  return 0;
+}
+aclError aclrtcGetBinDataSize(aclrtcProg, size_t *size) {
+  *size = compiled_for.size();
+  return 0;
+}
+aclError aclrtcGetBinData(aclrtcProg, char *code) {
+  (void)std::memcpy(code, compiled_for.data(), compiled_for.size());
+  return 0;
+}
+}
+
+using Options = std::map<ge::AscendString, ge::AscendString>;
+
+template <typename Type>
+void Compile(const char *for_architecture, const char *for_soc, ge::DataType dtype) {
+  architecture = for_architecture;
+  soc = for_soc;
+  ge::Session session(Options{});
+  const ge::TensorDesc desc(ge::Shape({100}), ge::FORMAT_ND, dtype);
+  ge::op::Data data("data");
+  (void)data.update_input_desc_x(desc);
+  (void)data.update_output_desc_y(desc);
+  Type op("op");
+  op.set_input_x(data).set_input_y(data);
+  ge::Graph graph("graph");
+  graph.SetInputs({data}).SetOutputs({op});
+  if (session.AddGraph(1, graph, Options{}) == ge::SUCCESS) {
+    (void)session.CompileGraph(1);
+  }
+}
+
+int main() {
+  (void)dup2(STDOUT_FILENO, STDERR_FILENO);
+  (void)std::setvbuf(stdout, nullptr, _IONBF, 0);
+  ge::GEInitialize(Options{{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "1"}});
+  COMPILED
+  ge::GEFinalize();
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def targeted(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> Path:
+    """A project whose prebuilt kernels are for the dav-2201."""
+    head, tail = SPEC.split("several = Op(")
+    assert tail
+    spec = head.replace("import Attr,", "import per_soc, Attr,") + TARGETED
+    root = write_annotated(tmp_path_factory.mktemp("targeted"), spec=spec)
+    render(load_package(root / "ops.py")).write(root)
+    build_by_hand(root, toolkit_home, "-DOPKIT_SESSION_RUN=OFF")
+    return root
+
+
+def declared(project: Path, toolkit: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *graphs: str) -> list[str]:
+    """What is shown while graphs with one op each are compiled, one after the other in one process."""
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(project / "output"))
+    compiled = "\n  ".join(f"Compile<ge::op::{graph};" for graph in graphs)
+    return run_program(project, toolkit, folder, TARGETS.replace("COMPILED", compiled)).splitlines()
+
+
+def test_an_op_declares_the_kernel_for_what_its_graph_is_compiled_for(
+    targeted: Path, toolkit_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third graph finds its kernel compiled, and another compiled after it."""
+    graphs = [f'AddScaled>("{architecture}", "", ge::DT_FLOAT)' for architecture in ("2201", "3510", "2201")]
+
+    shown = declared(targeted, toolkit_home, tmp_path, monkeypatch, *graphs)
+
+    launches = [line for line in shown if line.startswith("add_scaled_of")]
+    assert launches == [f"add_scaled_of_AddScaled_0: --npu-arch=dav-{architecture}" for architecture in ("2201", "3510", "2201")]
+
+
+def test_a_prebuilt_kernel_of_another_architecture_is_refused_while_the_graph_is_compiled(
+    targeted: Path, toolkit_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = [f'AddScaledBuilt>("{architecture}", "", ge::DT_FLOAT)' for architecture in ("3510", "2201")]
+
+    shown = declared(targeted, toolkit_home, tmp_path, monkeypatch, *graphs)
+
+    kernel = "add_scaled_of_AddScaledBuilt_0"
+    assert [line for line in shown if line.startswith(kernel)] == [f"{kernel}: what was built"]
+    assert sum(f"kernel {kernel} of scaled.asc is compiled for dav-2201, and the device is a dav-3510" in line for line in shown) == 1
+    assert any("DeclareLaunchArgs failed, op_name:op" in line for line in shown)
+
+
+def test_the_dtypes_are_those_of_the_soc_that_the_graph_is_compiled_for(
+    targeted: Path, toolkit_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = [f'AddScaledChosen>("2201", "Ascend310P3", ge::{dtype})' for dtype in ("DT_FLOAT16", "DT_FLOAT")]
+
+    shown = declared(targeted, toolkit_home, tmp_path, monkeypatch, *graphs)
+
+    assert sum(line.startswith("add_scaled_of_AddScaledChosen_") for line in shown) == 1
+    assert any("the spec has no kernel for x float32" in line and line.endswith("on the SoC 'Ascend310P3'") for line in shown)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from opkit.spec import AttrDefault
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("attrs")]
+
 TEXT = 'q"uo\\te\n%s ??/ 昇, {}'
 CPP_TEXT = r'"q\"uo\\te\n%s ?" "?/ \346\230\207, {}"'
 
@@ -162,7 +164,6 @@ def test_a_value_of_a_case_reaches_the_operator(project: Path, toolkit_home: Pat
 
 
 @pytest.mark.case("B1")
-@pytest.mark.slow
 @pytest.mark.usefixtures("toolkit_home")
 def test_a_kernel_is_given_the_bits_of_each_number(project: Path) -> None:
     report = opkit_json("test", project)

@@ -14,7 +14,7 @@ import pytest
 from command_support import copy_of_sample, edited, opkit, opkit_json
 
 from opkit.build import Project, held
-from opkit.run import BenchRequest, Host, measure
+from opkit.run import BenchRequest, Host, measure, plan_of
 from opkit.spec import load_package
 from opkit.toolkit import discover, process_environment
 
@@ -31,12 +31,6 @@ PERF = [
     r"\[Perf\] Without ArgsUpdater: [\d.]+ us \(avg [\d.]+ us/iter\)",
     r"\[Perf\] Speedup: [\d.]+ x",
 ]
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sample; the first test that benches it builds it."""
-    return copy_of_sample(tmp_path_factory.mktemp("bench"))
 
 
 def test_the_figures_the_checks_and_the_analysis_are_printed(sample: Path, tmp_path: Path) -> None:
@@ -113,7 +107,7 @@ def test_warm_up_runs_come_before_the_timed_ones(sample: Path) -> None:
     with held(Project.find(sample), host.toolkit, environ) as built:
         for warmup in (0, 7):
             request = BenchRequest(iters=3, warmup=warmup, repeat=1, shapes={"x": (8,)})
-            report = measure(package, built, host, request, _Silent())
+            report = measure(package, built, host, plan_of(package, request), _Silent())
             assert report.warmup == warmup
             first_timed[warmup] = [case.timed.spans[0][0] for case in report.cases]
     assert [late - early for early, late in zip(first_timed[0], first_timed[7], strict=True)] == [7, 7]
@@ -226,6 +220,49 @@ def test_a_kernel_with_a_mistake_shows_its_own_line_and_exits_5(sample: Path) ->
     assert error.startswith("error[OPK0502]: a kernel of AddRefreshOp doesn't compile for float32\n"), error
     assert re.search(rf"because: kernels/add_custom\.asc:{line}:(\d+:)? error: expected .;.", error), error
     assert "op.Process()" in error
+
+
+@pytest.mark.parametrize("has_reference", [True, False])
+def test_a_kernel_of_the_baseline_s_with_a_mistake_names_the_baseline(sample: Path, *, has_reference: bool) -> None:
+    other = sample / "kernels" / "other.asc"
+    text = (sample / "kernels" / "add_custom.asc").read_text()
+    line = text.splitlines().index("  op.Process();") + 1
+    other.write_text(text.replace("  op.Process();", "  op.Process()").replace("add_custom(", "add_other("))
+    kernel = 'kernel=Kernel("kernels/other.asc", entry="add_other", args=["x", "y", "z", numel("x")], blocks=1, strides=True)'
+    spec = sample / "ops.py"
+    reference = "    reference=lambda x, y: x + y,"
+    with (
+        edited(spec, '"AddNoRefreshOp", refresh="none")', f'"AddNoRefreshOp", refresh="none", {kernel})'),
+        edited(spec, reference, reference if has_reference else "    #"),
+    ):
+        done = opkit("bench", sample, *SMALL, exit_code=5)
+    error = done.stderr[done.stderr.index("error[OPK0502]") :]
+    assert error.startswith("error[OPK0502]: a kernel of AddNoRefreshOp doesn't compile for float32\n"), error
+    assert re.search(rf"because: kernels/other\.asc:{line}:(\d+:)? error: expected .;.", error), error
+
+
+def test_the_first_dtypes_that_the_soc_has_are_measured(sample: Path) -> None:
+    """By the session program alone too, which knows nothing of opkit."""
+    spec = sample / "ops.py"
+    with (
+        edited(spec, '["float32"]', 'per_soc({"Ascend310P": ["float16"], "default": ["float32"]})'),
+        edited(spec, "from opkit import ", "from opkit import per_soc, "),
+    ):
+        assert "[Perf] input shape: [256, 256], float32, 256KB" in opkit("bench", sample, *SMALL).stdout
+        program: list[str | Path] = [
+            sample / "build" / "args_refresh_add_custom_session_run",
+            "--shape",
+            "x=256,256",
+            "--shape",
+            "y=256,256",
+            "--iters",
+            "1",
+        ]
+        assert "[Perf] input shape: [256, 256], float32, 256KB" in opkit("run", "--project", sample, "--", *program).stdout
+        told = opkit("run", "--project", sample, "--", *program, "--dtype", "T=float16", exit_code=2).stderr
+        assert "AddRefreshOp has no combination with the dtypes of --dtype on the SoC 'Ascend910B3'" in told
+        told = opkit("bench", sample, *SMALL, "--dtype", "T=float16", exit_code=2).stderr
+        assert "AddRefreshOp doesn't take T=float16" in told
 
 
 def test_ops_without_a_reference_are_compared_with_each_other(sample: Path) -> None:

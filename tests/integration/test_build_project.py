@@ -130,19 +130,19 @@ def test_jobs_is_how_many_compilers_run_at_once(project: Path, tmp_path: Path, j
     # Each waits for a second one for a while: with -j 1 in vain.
     compiler.write_text(
         "#!/bin/sh\n"
-        'case "$*" in *" -c "*.c*)\n'
+        'case "$*" in *" -c "*/ge/*|*" -c "*/session_run/*)\n'
         f'  mkdir -p "{tmp_path}/now"; touch "{tmp_path}/now/$$"\n'
         "  tries=0\n"
         f'  while [ "$(ls "{tmp_path}/now" | wc -l)" -lt 2 ] && [ $tries -lt 10 ]; do sleep 0.1; tries=$((tries + 1)); done\n'
         f'  ls "{tmp_path}/now" | wc -l >> "{tmp_path}/seen"\n'
-        '  g++ "$@"; code=$?\n'
-        f'  rm "{tmp_path}/now/$$"; exit $code;;\n'
+        # What it was to make isn't needed: the build ends with the first of them.
+        "  exit 1;;\n"
         "esac\n"
         'exec g++ "$@"\n'
     )
     compiler.chmod(0o755)
     folders = ("--build-dir", tmp_path / "build", "--output", tmp_path / "output")
-    opkit("build", project, *folders, "-j", str(jobs), env={"CXX": str(compiler)})
+    opkit("build", project, *folders, "-j", str(jobs), env={"CXX": str(compiler)}, exit_code=5)
     assert max(int(line) for line in (tmp_path / "seen").read_text().split()) == jobs
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -114,3 +115,14 @@ def test_generate_writes_what_is_missing_and_then_nothing(project: Path) -> None
     assert opkit_json("generate", project)["written"] == ["run.sh"]
     assert os.access(project / "run.sh", os.X_OK)
     assert opkit_json("generate", project)["written"] == []
+
+
+def test_files_that_differ_from_the_spec_are_named_and_many_are_counted(project: Path) -> None:
+    text = (project / "ops.py").read_text()
+    (project / "ops.py").write_text(text.replace('"args_refresh_add_custom"', '"another_name"'))
+    error = opkit_json("check", project, exit_code=4)["error"]
+    assert error["because"].startswith("CMakeLists.txt (")
+    assert re.search(r" and \d+ more$", error["because"])
+    (project / "ops.py").write_text(text)
+    (project / "run.sh").unlink()
+    assert opkit_json("check", project, exit_code=4)["error"]["because"] == "run.sh (missing)"

@@ -262,21 +262,40 @@ def test_the_architecture_is_told_to_opkit_build_and_kept(small: Path, tmp_path:
 
     told = opkit("build", small, *places, "--npu-arch", "dav-9999", exit_code=5).stderr
     assert told.count("error[") == 1
-    assert "add.asc does not compile for --npu-arch=dav-9999" in told
-    assert "because: error 176002 (invalid compile option)" in told
+    assert "a kernel of AddInBuild doesn't compile for float32" in told
+    assert "kernels/add.asc does not compile for --npu-arch=dav-9999" in told
+    assert "because: kernel source" in told
+    assert "error 176002 (invalid compile option)" in told
     assert "the simulator emulates dav-2201" in told
-    assert "dav-9999" in opkit("build", small, *places, exit_code=5).stderr
+    later = opkit("build", small, *places, exit_code=5).stderr
+    assert "kernels are prebuilt for dav-9999, which an earlier `opkit build --npu-arch` named; another can be named so" in later
+
+    library = tmp_path / "build" / "libcust_opapi.so"
+    before = library.stat().st_mtime_ns
     assert opkit_json("build", small, *places, "--npu-arch", "dav-2201")["steps"] == ["configured", "compiled", "installed"]
+    assert library.stat().st_mtime_ns == before
     assert opkit_json("build", small, *places)["steps"] == []
 
 
-def test_a_kernel_that_does_not_compile_is_shown_with_its_line(small: Path, tmp_path: Path) -> None:
-    with edited(small / "kernels" / "add_math.h", "x + y", "x + why"):
-        told = opkit("build", small, "--build-dir", tmp_path / "build", "--output", tmp_path / "output", exit_code=5).stderr
+@pytest.mark.parametrize("name", ["ascend910b", "", "dav-", "dav-2201;x"])
+def test_what_names_no_architecture_is_a_mistake_of_usage(small: Path, name: str) -> None:
+    told = opkit("build", small, "--npu-arch", name, exit_code=2).stderr
+    assert f"{name!r} is no architecture of the kernel compiler's, such as dav-2201" in told
+
+
+def test_a_kernel_that_does_not_compile_is_told_with_its_op_its_dtypes_and_the_path_of_its_line(tmp_path: Path) -> None:
+    root = write_compiled(tmp_path, ops='add.replace(type="AddInBuild", compile="prebuilt")')
+    (root / "kernels" / "parts").mkdir()
+    (root / "kernels" / "add_math.h").rename(root / "kernels" / "parts" / "m.h")
+    with (
+        edited(root / "kernels" / "add.asc", "add_math.h", "parts/m.h"),
+        edited(root / "kernels" / "parts" / "m.h", "  return", '  static_assert(sizeof(T) == 2, "wide");\n  return'),
+    ):
+        told = opkit("build", root, exit_code=5).stderr
 
     assert told.count("error[") == 1
-    assert "'why' was not declared in this scope" in told
-    assert "--> add_math.h:4" in told
+    assert "error[OPK0502]: a kernel of AddInBuild doesn't compile for float32 and int32\n  --> ops.py:" in told
+    assert "because: kernels/parts/m.h:4: error: static assertion failed: wide" in told
 
 
 def test_without_a_device_the_architecture_must_be_named(small: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from command_support import copy_of_sample, opkit, opkit_json
+from command_support import opkit, opkit_json
 
 from opkit.run import Case, CaseWriter
 from opkit.run.case import TensorItem
@@ -17,7 +17,7 @@ from opkit.run.case import TensorItem
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("build"), pytest.mark.usefixtures("toolkit_home")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sample"), pytest.mark.usefixtures("toolkit_home")]
 
 GRAPHS = 60
 # Loaded before the simulator: asks its ledger whenever the program waits for a stream, and once more when it gives the device back.
@@ -54,9 +54,8 @@ extern "C" int aclrtResetDevice(int32_t device) {
 """
 
 
-def test_many_graphs_leave_no_device_memory_behind(tmp_path: Path) -> None:
-    project = copy_of_sample(tmp_path)
-    built = opkit_json("build", project)
+def test_many_graphs_leave_no_device_memory_behind(sample: Path, tmp_path: Path) -> None:
+    built = opkit_json("build", sample)
     toolkit = built["toolkit"]["home"]
     (tmp_path / "watcher.cpp").write_text(WATCHER)
     library = tmp_path / "watcher.so"
@@ -68,7 +67,7 @@ def test_many_graphs_leave_no_device_memory_behind(tmp_path: Path) -> None:
     folders = [writer.write(op, Case(op=op, inputs=inputs)) for op in ("AddRefreshOp", "AddNoRefreshOp")]
     cases = [word for folder in folders for _ in range(GRAPHS // 2) for word in ("--case", str(folder))]
     told = opkit(
-        "run", "--project", project, "--", built["program"], "--check-only", *cases, env={**os.environ, "LD_PRELOAD": str(library)}
+        "run", "--project", sample, "--", built["program"], "--check-only", *cases, env={**os.environ, "LD_PRELOAD": str(library)}
     ).stderr
     found = re.search(r"outstanding: program (\d+) of (\d+), graphs (\d+) of (\d+)", told)
     assert found is not None, told

@@ -87,7 +87,7 @@ def test_the_kernel_in_half_precision_as_its_page_writes_it_computes_what_numpy_
     env = {**os.environ, "PATH": path}
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE) == ["36", "54"], done.stdout
+    assert re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE) == ["54"], done.stdout
     assert re.search(r"^SiluCustom +bfloat16 +0 1 2047 2048 2049 6145 ", done.stdout, flags=re.MULTILINE), done.stdout
     assert "float16, 1MB" in done.stdout
 

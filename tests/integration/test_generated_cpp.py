@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 import pytest
-from generated_support import run_program, varied_project
+from generated_support import build_program, run_program, shell, succeed, varied_project
 
 from opkit.codegen import render
 from opkit.spec import load_package
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("generated_cpp")]
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +52,41 @@ int main() {
 """
 
 
-def test_unknown_dims_match_anything_and_give_way_to_known_ones(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
-    expected = {
-        "Infer({2, 3}, {3})": "[2, 3] [2]",
-        "Infer({2, 3}, {4})": "refused",
-        "Infer({2, -1}, {3})": "[2, 3] [2]",
-        "Infer({-1, 3}, {-1})": "[-1, 3] [-1]",
-        "Infer({-1, -1}, {-1})": "[-1, -1] [-1]",
-        # Unknown rank: what the other port says stays known.
-        "Infer({-2}, {3})": "[-1, 3] [-1]",
-        "Infer({2, 3}, {-2})": "[2, 3] [2]",
-        "Infer({-2}, {-2})": "[-1, -1] [-1]",
-        "Infer({2, 3, 4}, {4})": "refused",
-        # "n *batch 2" gives "*batch n 1".
-        "Infer({5, 3, 4, 2})": "[3, 4, 5, 1]",
-        "Infer({5, 2})": "[5, 1]",
-        "Infer({5, -1, -1})": "[-1, 5, 1]",
-        "Infer({5, 3})": "refused",
-        "Infer({2})": "refused",
-        "Infer({-2})": "[-2]",
-    }
-    calls = [call.replace("({", "(gert::Shape{").replace(", {", ", gert::Shape{") for call in expected]
+# What is inferred for which call.
+INFERRED = {
+    "Infer({2, 3}, {3})": "[2, 3] [2]",
+    "Infer({2, 3}, {4})": "refused",
+    "Infer({2, -1}, {3})": "[2, 3] [2]",
+    "Infer({-1, 3}, {-1})": "[-1, 3] [-1]",
+    "Infer({-1, -1}, {-1})": "[-1, -1] [-1]",
+    # Unknown rank: what the other port says stays known.
+    "Infer({-2}, {3})": "[-1, 3] [-1]",
+    "Infer({2, 3}, {-2})": "[2, 3] [2]",
+    "Infer({-2}, {-2})": "[-1, -1] [-1]",
+    "Infer({2, 3, 4}, {4})": "refused",
+    # "n *batch 2" gives "*batch n 1".
+    "Infer({5, 3, 4, 2})": "[3, 4, 5, 1]",
+    "Infer({5, 2})": "[5, 1]",
+    "Infer({5, -1, -1})": "[-1, 5, 1]",
+    "Infer({5, 3})": "refused",
+    "Infer({2})": "refused",
+    "Infer({-2})": "[-2]",
+}
+
+
+@pytest.fixture(scope="module")
+def inferred(project: Path, toolkit_home: Path, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    calls = [call.replace("({", "(gert::Shape{").replace(", {", ", gert::Shape{") for call in INFERRED]
     text = RULES + "".join(f"  {call};\n" for call in calls) + "}\n"
-    assert run_program(project, toolkit_home, tmp_path, text).splitlines() == list(expected.values())
+    return succeed(shell(build_program(project, toolkit_home, tmp_path_factory.mktemp("rules"), text)))
+
+
+def test_unknown_dims_match_anything_and_give_way_to_known_ones(inferred: subprocess.CompletedProcess[str]) -> None:
+    assert inferred.stdout.splitlines() == list(INFERRED.values())
+
+
+def test_a_refused_shape_is_told_by_node_port_rule_and_both_values(inferred: subprocess.CompletedProcess[str]) -> None:
+    assert "AddToRows 'node': bias has shape [4], but by its rule \"k\" dim 0 must be 3" in inferred.stderr
 
 
 def test_a_group_that_two_ports_name_must_agree(toolkit_home: Path, tmp_path: Path) -> None:
@@ -91,23 +106,47 @@ def test_a_group_that_two_ports_name_must_agree(toolkit_home: Path, tmp_path: Pa
     assert run_program(tmp_path, toolkit_home, tmp_path, text).splitlines()[:-1] == list(expected.values())
 
 
-def test_a_refused_shape_is_told_by_node_port_rule_and_both_values(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
-    told = run_program(
-        project,
-        toolkit_home,
-        tmp_path,
-        RULES + "  stderr = stdout;\n  Infer(gert::Shape{5, 2});\n  Infer(gert::Shape{2, 3}, gert::Shape{4});\n}\n",
-    )
-    assert "AddToRows 'node': bias has shape [4], but by its rule \"k\" dim 0 must be 3" in told
+ELEMENTS = """\
+#include <cstdio>
+#include <string>
+#include "../session_run/elements.h"
+using namespace varied_ops;
+namespace {
+void PrintHalves() {
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    std::printf("%a %a\\n", HalfToDouble(half), BFloatToDouble(half));
+  }
+}
+void PrintNumbers() {
+  Pcg random(42, 54);
+  for (int i = 0; i < 6; ++i) {
+    std::printf("%08x\\n", random.Next());
+  }
+}
+void PrintInputs() {
+  for (const ElementType &type : kElementTypes) {
+    const Bytes data = RandomBytes(type, 1000 * type.bytes, 7, 3);
+    for (size_t at = 0; at < data.size(); at += type.bytes) {
+      std::printf("%s %.17g\\n", type.name, ToDouble(type.dtype, &data[at]));
+    }
+  }
+}
+}
+int main(int, char **argv) {
+  const std::string what = argv[1];
+  what == "halves" ? PrintHalves() : what == "numbers" ? PrintNumbers() : PrintInputs();
+}
+"""
 
 
-ELEMENTS = '#include <cstdio>\n#include "../session_run/elements.h"\nusing namespace varied_ops;\nint main() {\n'
+@pytest.fixture(scope="module")
+def elements(project: Path, toolkit_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_program(project, toolkit_home, tmp_path_factory.mktemp("elements"), ELEMENTS)
 
 
-def test_half_and_bfloat16_read_as_numpy_reads_them(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
-    loop = "  for (unsigned bits = 0; bits < 65536; ++bits) {\n    const auto half = static_cast<uint16_t>(bits);\n"
-    loop += '    std::printf("%a %a\\n", HalfToDouble(half), BFloatToDouble(half));\n  }\n}\n'
-    lines = run_program(project, toolkit_home, tmp_path, ELEMENTS + loop).splitlines()
+def test_half_and_bfloat16_read_as_numpy_reads_them(elements: Path) -> None:
+    lines = succeed(shell(elements, "halves")).stdout.splitlines()
     bits = np.arange(65536, dtype=np.uint16)
     for column, dtype in enumerate((np.float16, ml_dtypes.bfloat16)):
         read = np.array([float.fromhex(line.split()[column]) for line in lines])
@@ -116,19 +155,15 @@ def test_half_and_bfloat16_read_as_numpy_reads_them(project: Path, toolkit_home:
         np.testing.assert_array_equal(read, expected)
 
 
-def test_the_generator_is_pcg32(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
-    text = ELEMENTS + '  Pcg random(42, 54);\n  for (int i = 0; i < 6; ++i) {\n    std::printf("%08x\\n", random.Next());\n  }\n}\n'
+def test_the_generator_is_pcg32(elements: Path) -> None:
     # The demo output that PCG's author publishes for this seed and stream.
     expected = ["a15c02b7", "7b47f409", "ba1d3330", "83d2f293", "bfa4784b", "cbed606e"]
-    assert run_program(project, toolkit_home, tmp_path, text).split() == expected
+    assert succeed(shell(elements, "numbers")).stdout.split() == expected
 
 
-def test_fixed_seed_inputs_lie_in_range_and_are_exact_in_their_type(project: Path, toolkit_home: Path, tmp_path: Path) -> None:
-    loop = "  for (const ElementType &type : kElementTypes) {\n    const Bytes data = RandomBytes(type, 1000 * type.bytes, 7, 3);\n"
-    loop += "    for (size_t at = 0; at < data.size(); at += type.bytes) {\n"
-    loop += '      std::printf("%s %.17g\\n", type.name, ToDouble(type.dtype, &data[at]));\n    }\n  }\n}\n'
+def test_fixed_seed_inputs_lie_in_range_and_are_exact_in_their_type(elements: Path) -> None:
     values: dict[str, list[float]] = {}
-    for line in run_program(project, toolkit_home, tmp_path, ELEMENTS + loop).splitlines():
+    for line in succeed(shell(elements, "inputs")).stdout.splitlines():
         name, value = line.split()
         values.setdefault(name, []).append(float(value))
     limits = {"int8": (-50, 50), "uint8": (0, 100), "bool": (0, 1), "int32": (-(10**6), 10**6), "int64": (-(10**6), 10**6)}

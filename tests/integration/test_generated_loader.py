@@ -12,6 +12,8 @@ from loader_support import FAKE_RUNTIME
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("loader")]
+
 PROGRAM = """\
 using namespace varied_ops;
 int main() {

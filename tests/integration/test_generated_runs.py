@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from opkit.spec import DType, Op, Package
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("varied")]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def varied(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> tupl
     """The varied package, built in a folder whose name has a space and non-ASCII letters."""
     project = tmp_path_factory.mktemp("generated") / "my ops 算子"
     package = varied_project(project)
-    build_by_hand(project, toolkit_home, "-G", "Ninja")
+    build_by_hand(project, toolkit_home, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug")
     return project, package
 
 

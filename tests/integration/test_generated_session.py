@@ -17,7 +17,7 @@ from opkit.spec import load_package
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("session")]
 
 KERNEL = """\
 #include "kernel_operator.h"
@@ -72,7 +72,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> Pat
     (folder / "kernels" / "k.asc").write_text(KERNEL)
     (folder / "ops.py").write_text(SPEC)
     render(load_package(folder / "ops.py")).write(folder)
-    build_by_hand(folder, toolkit_home, "-G", "Ninja")
+    build_by_hand(folder, toolkit_home, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug")
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ from command_support import edited, opkit, opkit_json
 from launch_support import write_launches
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("launches"), pytest.mark.usefixtures("toolkit_home")]
@@ -22,10 +24,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(project: Path, toolkit_home: Path) -> list[dict[str, Any]]:
+def tested(project: Path) -> subprocess.CompletedProcess[str]:
     # 4: the op for cube cores fails.
-    report: dict[str, Any] = opkit_json("test", project, exit_code=4)
-    found: list[dict[str, Any]] = report["results"]
+    return opkit("test", project, "--json", exit_code=4)
+
+
+@pytest.fixture(scope="module")
+def results(tested: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(tested.stdout)["results"]
     return found
 
 
@@ -102,11 +108,9 @@ def test_cores_are_those_that_the_kernel_runs_on(results: list[dict[str, Any]]) 
     assert [result["op"] for result in results if result["status"] == "failed"] == ["CountCubes"]
 
 
-def test_a_kernel_of_cube_cores_is_loaded_and_launched_as_one(project: Path, results: list[dict[str, Any]]) -> None:
-    told = opkit("test", project, exit_code=4).stderr
-
-    assert "launching count_cubes on 1 blocks" in told
-    assert "kernel 'count_cubes' is of a type that needs cube cores (aic)" in told
+def test_a_kernel_of_cube_cores_is_loaded_and_launched_as_one(tested: subprocess.CompletedProcess[str]) -> None:
+    assert "launching count_cubes on 1 blocks" in tested.stderr
+    assert "kernel 'count_cubes' is of a type that needs cube cores (aic)" in tested.stderr
 
 
 def test_a_function_of_another_form_is_an_error_of_the_build_that_says_so(project: Path, results: list[dict[str, Any]]) -> None:

@@ -64,6 +64,19 @@ def test_a_new_project_with_a_built_in_op_s_type_is_made_with_a_warning(tmp_path
     assert (tmp_path / "my_ops" / "ge" / "my_ops.h").is_file()
 
 
+@pytest.mark.parametrize(("op", "told"), [("Add", ["'Add' is the type of a built-in op"]), ("AddCustom", [])])
+def test_machines_get_the_warnings_of_a_new_project_in_the_document(tmp_path: Path, op: str, told: list[str]) -> None:
+    done = opkit("new", "my_ops", "--op", op, "--json", cwd=tmp_path)
+    assert [warning["message"] for warning in json.loads(done.stdout)["warnings"]] == told
+
+
+def test_a_project_with_questions_has_no_warnings_yet(tmp_path: Path) -> None:
+    prototype = "REG_OP(Add).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Add)"
+    (tmp_path / "ops.h").write_text(prototype, "utf-8")
+    done = opkit("new", "my_ops", "--from", "ops.h", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["warnings"] == []
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("toolkit_home")
 def test_an_op_that_only_warns_is_built_tested_and_measured(project: Path) -> None:
@@ -73,5 +86,9 @@ def test_an_op_that_only_warns_is_built_tested_and_measured(project: Path) -> No
         done = opkit(arguments[0], project, *arguments[1:], "--json")
         assert count_in(done.stderr) == 1
         assert len(json.loads(done.stdout)["warnings"]) == 1
-    assert "OPK0219" not in opkit("build", project).stderr
-    assert count_in(opkit("build", project, "--force").stderr) == 1
+    warm = opkit("build", project, "--json")
+    assert ("OPK0219" in warm.stderr, json.loads(warm.stdout)["warnings"]) == (False, [])
+    with (project / "ops.py").open("a") as spec:
+        spec.write("\n")
+    changed = opkit("build", project, "--json")
+    assert (count_in(changed.stderr), len(json.loads(changed.stdout)["warnings"])) == (1, 1)

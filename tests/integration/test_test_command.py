@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from command_support import copy_of_sample, edited, opkit, opkit_json, replace_in
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tests"), pytest.mark.usefixtures("toolkit_home")]
@@ -48,6 +50,8 @@ def test_people_get_a_table(three_dtypes: Path) -> None:
     assert "Testing 54 cases" in done.stderr
     assert done.stdout.splitlines()[-1] == "54 passed"
     assert list((three_dtypes / "build").glob("opkit-scratch*")) == []
+    # The session program runs the ops with small blocks too.
+    assert len(list((three_dtypes / "build").rglob("libcust_opapi.so"))) > len(list((three_dtypes / "build").rglob("*_session_run"))) == 1
 
 
 def test_ctrl_c_exits_130_and_leaves_nothing(three_dtypes: Path) -> None:
@@ -129,10 +133,17 @@ def test_a_kernel_that_does_not_compile_with_one_dtype_names_it_the_op_and_the_l
     op_line = next(number for number, text in enumerate((three_dtypes / "ops.py").read_text().splitlines(), 1) if " = Op(" in text)
     with edited(kernel, "  op.Process();", '  static_assert(sizeof(DTYPE_X) == 4, "float and int only"); op.Process();'):
         done = opkit("test", three_dtypes, exit_code=5)
-    error = done.stderr[done.stderr.index("error[OPK0502]") :]
-    assert error.startswith("error[OPK0502]: a kernel of AddRefreshOp doesn't compile for float16\n"), error
+    error, other = done.stderr.split("error[OPK0502]: ")[1:]
+    assert error.startswith("a kernel of AddRefreshOp doesn't compile for float16\n"), error
     assert f"--> ops.py:{op_line} " in error
     assert re.search(rf"because: kernels/add_custom\.asc:{line}:(\d+:)? error: static assertion failed.*float and int only", error), error
+    assert other.startswith("a kernel of AddNoRefreshOp doesn't compile for float16"), other
+    # What compiles is tested all the same, and each op is told once.
+    assert re.search(r"^AddNoRefreshOp +int32 .* 9 passed$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^AddRefreshOp +float16 .* 9 of 9 FAILED$", done.stdout, re.MULTILINE), done.stdout
+    assert re.findall(r"^failed: .*", done.stdout, re.MULTILINE).count("failed: AddRefreshOp, 9 cases") == 1, done.stdout
+    assert done.stdout.splitlines()[-1] == "18 failed, 36 passed"
+    assert "cases failed" not in done.stderr
 
 
 def test_dtypes_of_other_socs_are_skipped_with_the_reason(three_dtypes: Path) -> None:
@@ -176,3 +187,99 @@ def test_an_absent_input_that_the_kernel_reads_is_named(tmp_path: Path) -> None:
     assert "(bias absent)" in failed
     assert "memory fault at 0x0: byte 0 of a null address: argument 2, 'bias', is null, as the address of an absent optional" in failed
     assert "1 failed, 9 passed, 1 skipped" in done.stdout
+
+
+TWO_OPS = """\
+from opkit import Input, Kernel, Op, Output, Package, ceil_div, numel
+
+
+def op(name, stem, **capabilities):
+    kernel = Kernel(f"kernels/{stem}.asc", entry=stem, args=["x", "z", numel("x")], blocks=ceil_div(numel("x"), 64), strides=True)
+    inputs, outputs = [Input("x", "T", shape="...")], [Output("z", "T", shape="...")]
+    dtypes = {"T": ["float32", "int32"]}
+    return Op(name, inputs=inputs, outputs=outputs, dtypes=dtypes, kernel=kernel, reference=lambda x: x, **capabilities)
+
+
+one = op("CopyOne", "one")
+two = op("CopyTwo", "two")
+package = Package("two", ops=[one, two])
+"""
+COPY_KERNEL = """\
+#include "kernel_operator.h"
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 64
+#endif
+extern "C" __global__ __aicore__ void copy(GM_ADDR x, GM_ADDR z, uint64_t n) {
+  auto *from = reinterpret_cast<__gm__ DTYPE_X *>(x);
+  auto *to = reinterpret_cast<__gm__ DTYPE_Z *>(z);
+  const uint64_t step = AscendC::GetBlockNum() * uint64_t{BLOCK_SIZE};
+  for (uint64_t first = AscendC::GetBlockIdx() * uint64_t{BLOCK_SIZE}; first < n; first += step) {
+    for (uint64_t i = first; i < n && i < first + BLOCK_SIZE; ++i) {
+      to[i] = from[i];
+    }
+  }
+}
+"""
+COPIES = "      to[i] = from[i];"
+COPY_LINE = 1 + COPY_KERNEL.splitlines().index(COPIES)
+
+
+@pytest.fixture(scope="module")
+def two_ops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("two")
+    (project / "kernels").mkdir()
+    (project / "ops.py").write_text(TWO_OPS)
+    for stem in ("one", "two"):
+        (project / "kernels" / f"{stem}.asc").write_text(COPY_KERNEL.replace(" copy(", f" {stem}("))
+    return project
+
+
+def with_check(stem: str, project: Path) -> AbstractContextManager[None]:
+    """A kernel that only compiles with the block size that it gives itself."""
+    return edited(project / "kernels" / f"{stem}.asc", COPIES, f'      static_assert(BLOCK_SIZE >= 64, "too small");{COPIES}')
+
+
+def test_a_kernel_that_does_not_compile_with_a_small_block_fails_that_case_alone(two_ops: Path, tmp_path: Path) -> None:
+    """Wherever the project is built, files are called as in the project, not as in the copy that opkit builds."""
+    elsewhere = ["--build-dir", str(tmp_path / "build"), "--output", str(tmp_path / "output")]
+    for options in ([], elsewhere):
+        with with_check("one", two_ops):
+            done = opkit("test", two_ops, *options, exit_code=5)
+        error = done.stderr[done.stderr.index("error[OPK0502]") :]
+        assert error.startswith("error[OPK0502]: a kernel of CopyOne doesn't compile for float32 and int32 with BLOCK_SIZE 32\n"), error
+        assert re.search(rf"because: kernels/one\.asc:{COPY_LINE}:(\d+:)? error: static assertion failed.*too small", error), error
+        assert "small-block" not in error
+        assert "help: let it compile with 32 too; without #ifndef BLOCK_SIZE more than 65535 blocks aren't tested" in error
+        assert len(re.findall(r"^CopyOne .* 1 of 9 FAILED$", done.stdout, re.MULTILINE)) == 2, done.stdout
+        assert len(re.findall(r"^CopyTwo .* 9 passed$", done.stdout, re.MULTILINE)) == 2, done.stdout
+
+
+def test_a_kernel_that_the_build_can_not_compile_with_a_small_block_fails_that_case_alone(two_ops: Path) -> None:
+    with edited(two_ops / "ops.py", 'op("CopyTwo", "two")', 'op("CopyTwo", "two", compile="prebuilt")'), with_check("two", two_ops):
+        done = opkit("test", two_ops, exit_code=5)
+    error = done.stderr[done.stderr.index("error[OPK0502]") :]
+    assert error.startswith("error[OPK0502]: a kernel of CopyTwo doesn't compile for float32 and int32 with BLOCK_SIZE 32\n"), error
+    assert re.search(rf"kernels/two\.asc:{COPY_LINE}:(\d+:)? error: static assertion failed.*too small", error), error
+    assert len(re.findall(r"^CopyTwo .* 1 of 9 FAILED$", done.stdout, re.MULTILINE)) == 2, done.stdout
+    assert len(re.findall(r"^CopyOne .* 9 passed$", done.stdout, re.MULTILINE)) == 2, done.stdout
+
+
+def test_a_crash_of_one_op_hides_neither_itself_nor_a_kernel_that_does_not_compile(two_ops: Path) -> None:
+    crashing = "      *reinterpret_cast<volatile int *>(8) = 1;"
+    with (
+        edited(two_ops / "kernels" / "one.asc", COPIES, crashing),
+        edited(two_ops / "kernels" / "two.asc", COPIES, f'      static_assert(sizeof(DTYPE_X) != sizeof(float), "oh");{COPIES}'),
+    ):
+        done = opkit("test", two_ops, "--json", exit_code=5)
+    results = json.loads(done.stdout)["results"]
+    assert len(results) == 36
+    for result in results:
+        is_empty = result["shapes"]["x"] == [0]
+        if result["op"] == "CopyOne":
+            assert result["status"] == ("passed" if is_empty else "failed"), result
+            assert is_empty or "signal" in result["reason"], result
+        else:
+            assert result["reason"].startswith("a kernel of CopyTwo doesn't compile for float32 and int32"), result
+    assert done.stderr.count("error[OPK0502]: a kernel of CopyTwo doesn't compile for float32 and int32\n") == 1, done.stderr
+    assert done.stderr.count("error[OPK0502]") == 1
+    assert "error[OPK0403]: 16 of 36 cases failed" in done.stderr

@@ -56,12 +56,12 @@ def test_a_warning_about_the_spec_looks_as_an_error_does_and_comes_once(
 ) -> None:
     console.is_quiet = True
     warning = SpecWarning(number="OPK0219", message="odd", where="ops.py:3   Op(", because="it: is", help="mend it")
-    for _ in range(2):
-        console.warning(warning)
+    console.warnings([warning, warning])
+    console.warnings([warning])
     assert capsys.readouterr().err == "warning[OPK0219]: odd\n  --> ops.py:3   Op(\n  because: it: is\n  help: mend it\n"
     console.reset()
     monkeypatch.setenv("FORCE_COLOR", "1")
-    console.warning(warning)
+    console.warnings([warning])
     assert capsys.readouterr().err.startswith("\x1b[33;1mwarning[OPK0219]\x1b[0m: odd\n")
 
 

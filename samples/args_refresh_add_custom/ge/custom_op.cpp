@@ -44,7 +44,7 @@ struct AddRefreshOpImpl : AddRefreshOpRules {
     return StoreBlocks(node, "the number of blocks, ceil_div(numel(\"x\"), 1024),", size, blocks);
   }
 
-  // The only place that fills the arguments, so that Execute and UpdateHostArgs can't differ.
+  // Execute and UpdateHostArgs both fill the arguments here, so that they can't differ.
   // No address is checked: while a static model loads they are logical, and 0 is one of them.
   static bool FillArgs(const Node &node, const gert::EagerOpExecutionContext &ctx, Args &args) {
     const gert::Shape &x_shape = ctx.GetInputTensor(0)->GetStorageShape();

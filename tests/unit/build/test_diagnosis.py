@@ -180,6 +180,24 @@ def test_what_kernels_that_are_compiled_in_the_build_end_with_is_told_without_it
     assert error.because == "error 176 (bad): no"
 
 
+def test_the_first_log_of_a_prebuilt_kernel_is_the_cause_of_all_its_dtypes() -> None:
+    error = _diagnosed(
+        "FAILED: cust_opapi.kernels /p/my ops/build/cust_opapi.kernels \n"
+        "[ERROR] ge/utils/kernel_compiler.cpp:80: kernel source k/add.asc does not compile for --npu-arch=dav-1: error 3 (failed): [3]\n"
+        "m.h:4: error: 'why' was not declared\n"
+        "  4 |   why;\n"
+        "\n"
+        "[ERROR] ge/utils/kernel_compiler.cpp:80: kernel source k/add.asc does not compile for --npu-arch=dav-1: error 3 (failed): [3]\n"
+        "m.h:5: error: another\n"
+        "add_prebuild: error: a kernel of Add doesn't compile for float32 and float16\n"
+        "[11/12] Building CXX object x.o\n"
+        "ninja: build stopped: subcommand failed.\n"
+    )
+    assert isinstance(error, CompileError)
+    assert error.message == "a kernel of Add doesn't compile for float32 and float16"
+    assert error.because == "m.h:4: error: 'why' was not declared\n  4 |   why;"
+
+
 def test_a_prebuild_that_knows_no_architecture_says_how_to_name_one() -> None:
     error = _diagnosed(
         "FAILED: cust_opapi.kernels \n"

@@ -35,6 +35,16 @@ def test_nobody_builds_or_cleans_while_it_is_held(tiny: Tiny) -> None:
     assert tiny.build().steps == ()
 
 
+def test_a_build_that_another_s_program_runs_has_none_of_its_own(tiny: Tiny, tmp_path: Path) -> None:
+    other = tmp_path / "other_session_run"
+    with held(tiny.project, tiny.toolkit, process_environment(), jobs=2, program=other) as built:
+        assert built.program == other
+    assert list((tiny.root / "build").glob("*_session_run")) == []
+    again = tiny.build()
+    assert "configured" in again.steps
+    assert again.program.is_file()
+
+
 def test_the_scratch_folder_is_gone_whatever_ends_the_run(project: Project) -> None:
     with suppress(KeyboardInterrupt), scratch_folder(project) as folder:
         (folder / "case").mkdir()

@@ -301,7 +301,7 @@ def test_an_error_of_cmake_is_shown_with_its_message(tiny: Tiny) -> None:
     with pytest.raises(ConfigureError) as caught:
         tiny.build()
     assert caught.value.message == "the moon is in the wrong phase"
-    assert caught.value.where == "CMakeLists.txt:9"
+    assert caught.value.where == "CMakeLists.txt:12"
 
 
 def test_a_project_that_installs_no_library_is_one_clear_error(tiny: Tiny) -> None:

@@ -41,6 +41,16 @@ def test_an_op_has_a_base_for_each_thing_that_it_can_do(code: str, line: str) ->
     assert line in code
 
 
+def test_an_op_without_a_kernel_to_compile_asks_what_its_graph_is_for_and_only_it_has_code_for_that(tmp_path: Path, code: str) -> None:
+    files = texts(load_package(write_annotated(tmp_path, spec=SPEC.replace('compile="graph"', 'compile="prebuilt"')) / "ops.py"))
+
+    prebuilt = files["ge/custom_op.cpp"]
+    assert "class AddScaled : public CustomOp<AddScaledImpl, ShapeInference, AnnotatedLaunch, GraphTarget> {};" in prebuilt
+    assert "class AddScaledUpdated : public CustomOp<AddScaledImpl, ShapeInference, Execution, AddressRefresh> {};" in prebuilt
+    assert "metadef platform acl_rtc" in files["CMakeLists.txt"]
+    assert "GraphTarget" not in code
+
+
 def test_ops_that_differ_in_refresh_only_share_their_code(code: str) -> None:
     assert "// AddScaled, AddScaledUpdated\n" in code
     assert "struct AddScaledUpdatedImpl" not in code

@@ -47,16 +47,16 @@ def files(which: str, tmp_path: Path) -> dict[str, str]:
     ("which", "expected"),
     [
         ("load", set()),
-        ("graph", {*STORE, "op_compile.h"}),
-        ("graph portable", {*STORE, "op_compile.h", "op_portable.h"}),
+        ("graph", {*STORE, "op_compile.h", "op_target.h"}),
+        ("graph portable", {*STORE, "op_compile.h", "op_target.h", "op_portable.h"}),
         ("prebuilt", {*STORE, "main.cc", "compiled_variants.h"}),
         ("prebuilt portable", {*STORE, "op_portable.h", "main.cc", "compiled_variants.h"}),
-        ("all", {*STORE, "op_compile.h", "op_portable.h", "main.cc", "compiled_variants.h"}),
+        ("all", {*STORE, "op_compile.h", "op_target.h", "op_portable.h", "main.cc", "compiled_variants.h"}),
     ],
 )
 def test_a_package_has_the_files_that_its_ops_need(files: dict[str, str], expected: set[str]) -> None:
     paths = {path for path in files if not path.startswith("session_run/")}
-    optional = {*STORE, "op_compile.h", "op_portable.h", "main.cc", "compiled_variants.h"}
+    optional = {*STORE, "op_compile.h", "op_target.h", "op_portable.h", "main.cc", "compiled_variants.h"}
 
     assert {path.rpartition("/")[2] for path in paths} & optional == expected
 
@@ -96,7 +96,7 @@ def test_each_time_is_what_its_ops_say(files: dict[str, str]) -> None:
     assert "struct AddInBuildImpl : AddInBuildVariants {" in code
     assert "struct SubtractInBuildLaunch2 : SubtractInBuildVariants2 {" in code
     assert "kBuild" not in code
-    assert "if (!Compile<SubtractInBuildVariants2>(job)) {" in files["prebuild/main.cc"]
+    assert 'if (!Compile<SubtractInBuildVariants2>(job, "SubtractInBuild", kSubtractInBuildDtypes)) {' in files["prebuild/main.cc"]
 
 
 @pytest.mark.skipif(not CLANG_FORMAT.exists(), reason="clang-format isn't installed beside this Python")

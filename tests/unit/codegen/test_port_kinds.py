@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from generated_support import WARNINGS, shell, strictly, succeed
 from port_kinds_support import write_port_kinds
 
 from opkit.codegen import render
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 CLANG_FORMAT = Path(sys.executable).with_name("clang-format")
 SAMPLE = ROOT / "samples" / "args_refresh_add_custom"
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fsyntax-only"]
 
 
 @pytest.fixture(scope="module")
@@ -164,9 +164,8 @@ int main() {
 def ran(program: str, toolkit_home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """A program of its own over the rendered headers in `folder`."""
     (folder / "program.cpp").write_text(program)
-    flags = ["-std=c++17", *(flag for flag in STRICT if flag != "-fsyntax-only")]
     places: list[str | Path] = ["-I", folder / "ge", "-isystem", toolkit_home / "include", folder / "program.cpp", "-o", folder / "program"]
-    subprocess.run(["g++", *flags, *places], check=True)
+    subprocess.run(["g++", "-std=c++17", *WARNINGS, *places], check=True)
     return subprocess.run([folder / "program"], capture_output=True, text=True, check=True)
 
 
@@ -232,14 +231,7 @@ def test_every_source_is_clean_under_strict_warnings(
     kinds: Package, toolkit_home: Path, tmp_path: Path, dialect: list[str], file: str
 ) -> None:
     render(kinds).write(tmp_path)
-    include = toolkit_home / "include"
-    system = [
-        word
-        for folder in (include, include / "graph", toolkit_home / "opp" / "built-in" / "op_proto" / "inc")
-        for word in ("-isystem", str(folder))
-    ]
-    done = subprocess.run(["g++", *dialect, *STRICT, *system, tmp_path / file], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    succeed(shell("g++", *dialect, *strictly(toolkit_home), tmp_path / file))
 
 
 @pytest.mark.case("B14")

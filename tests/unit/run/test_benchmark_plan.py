@@ -63,6 +63,7 @@ def test_an_op_that_only_a_dynamic_graph_can_hold_is_refused(package_of: Load) -
     with pytest.raises(UsageError) as caught:
         plan_of(package_of(bounded, BOUNDED_KERNEL), BenchRequest())
     assert caught.value.message == "AddRefreshOp can't be measured here"
+    assert (caught.value.where or "").startswith("ops.py:"), caught.value.where
     assert caught.value.because == "only the kernel knows the shape of z: that needs GE's dynamic executor, and the simulator has none"
 
 
@@ -139,3 +140,33 @@ def test_the_dtypes_that_a_port_of_its_own_can_have_are_told(package_of: Load) -
     with pytest.raises(UsageError) as caught:
         plan_of(package_of(SCALED), BenchRequest(dtypes={"scal": "float16"}))
     assert (caught.value.because, caught.value.help) == ("it has T, x, scale, z", "did you mean 'scale'?")
+
+
+BY_SOC = MEASURED.replace('["float32", "float16"]', 'per_soc({"Ascend310P": ["float16"], "default": ["float32", "int32"]})')
+
+
+@pytest.mark.parametrize(("soc", "dtype"), [("Ascend310P3", "float16"), ("Ascend910B3", "float32"), (None, "float16")])
+def test_the_first_dtypes_that_the_soc_has_are_measured(package_of: Load, soc: str | None, dtype: str) -> None:
+    assert plan_of(package_of(BY_SOC), BenchRequest(), soc).combo.symbols["T"].name == dtype
+
+
+def test_a_dtype_of_another_soc_is_refused_with_what_this_one_has(package_of: Load) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan_of(package_of(BY_SOC), BenchRequest(dtypes={"T": "float16"}), "Ascend910B3")
+    assert caught.value.message == "AddRefreshOp doesn't take T=float16"
+    assert caught.value.because == "the spec allows T=float32; T=int32 on Ascend910B3"
+
+
+def test_a_soc_without_dtypes_can_not_be_measured_on(package_of: Load) -> None:
+    nowhere = MEASURED.replace('["float32", "float16"]', 'per_soc({"Ascend310P": ["float16"]})')
+    with pytest.raises(UsageError, match="AddRefreshOp and AddNoRefreshOp can't be measured on Ascend910B3") as caught:
+        plan_of(package_of(nowhere), BenchRequest(), "Ascend910B3")
+    assert caught.value.because == "the spec has no dtypes there that both have"
+
+
+def test_what_only_one_of_both_ops_has_on_a_soc_is_not_measured(package_of: Load) -> None:
+    """The baseline has the same dtypes, and on this SoC fewer."""
+    fewer = 'per_soc({"Ascend310P": ["float32", "float16"], "default": ["float16"]})'
+    package = package_of(MEASURED.replace('refresh="none")', f'refresh="none", dtypes={{"T": {fewer}}})'))
+    assert plan_of(package, BenchRequest(), "Ascend310P3").combo.symbols["T"].name == "float32"
+    assert plan_of(package, BenchRequest(), "Ascend910B3").combo.symbols["T"].name == "float16"

@@ -41,6 +41,13 @@ def test_the_op_its_line_and_its_dtypes_are_told(package_of: Load) -> None:
     assert error.where.startswith("ops.py:")
 
 
+def test_a_macro_that_only_opkit_gives_is_told(package_of: Load) -> None:
+    package = package_of(OPS)
+    op = package.ops[0]
+    error = compile_error_of(CompileError("a kernel doesn't compile"), op, op.dtype_combos()[:1], package.root, define="BLOCK_SIZE 32")
+    assert error.message == "a kernel of AddTwo doesn't compile for float32 with BLOCK_SIZE 32"
+
+
 @pytest.mark.parametrize(
     ("log", "placed"),
     [

@@ -53,7 +53,7 @@ error[OPK0220]: 'float23' is neither a dtype nor a symbol of this op
 error[OPK0213]: output 'mask' has no shape rule
   --> ops.py:15   Output("mask", "int32"),
   because: GE would infer an unknown rank and leave the static path
-  help: give shape="..." or dims that inputs name, e.g. shape="n k"
+  help: give shape="..." or dims that inputs name, e.g. shape="n k"; upper_bound(…) for dims that only the kernel knows
 5 errors"""
 
 

@@ -95,6 +95,7 @@ def test_a_required_attr_needs_a_value(folder: SpecFolder) -> None:
     error = folder.mistake(spec(f"op, shapes={SHAPES}", attrs='[Attr("k", int)]'))
 
     assert (error.number, error.message) == ("OPK0280", "the benchmark gives no value for attr 'k'")
+    assert error.help == 'write attrs={"k": …} in the Benchmark'
 
 
 def test_an_attr_value_of_another_type_is_refused(folder: SpecFolder) -> None:

@@ -116,6 +116,68 @@ def test_a_soc_that_one_symbol_names_takes_the_others_by_their_names(folder: Spe
     assert allowed == {"Ascend910": ["int8 bool int8"], "Ascend910B": ["int8 int8 int8"], "default": ["int32 bool int32"]}
 
 
+@pytest.mark.parametrize(
+    ("soc", "here"),
+    [
+        ("Ascend910B3", ["float32", "bfloat16"]),
+        ("Ascend910A", ["float32"]),
+        ("Ascend310P3", ["float32", "float16"]),
+        ("ascend910B3", ["float32", "float16"]),
+        ("default", ["float32", "float16"]),
+        (None, ["float32"]),
+    ],
+)
+def test_the_combinations_on_a_soc_are_those_of_the_longest_name(folder: SpecFolder, soc: str | None, here: list[str]) -> None:
+    by_soc = 'per_soc({"default": ["float32", "float16"], "Ascend910": ["float32"], "Ascend910B": ["float32", "bfloat16"]})'
+    op = folder.add_op(dtypes=f'{{"T": {by_soc}}}')
+
+    assert [combo.symbols["T"].name for combo in op.combos_on(soc)] == here
+
+
+def test_a_soc_that_no_name_stands_for_has_no_combination(folder: SpecFolder) -> None:
+    op = folder.add_op(dtypes='{"T": per_soc({"Ascend310P": ["float16"]})}')
+
+    assert op.combos_on("Ascend910B3") == ()
+    assert folder.add_op(dtypes='{"T": ["float32"]}').combos_on("Ascend910B3") != ()
+
+
+@pytest.mark.parametrize(
+    ("soc", "likely"),
+    [
+        ("ascend910b", "Ascend910B"),
+        ("ascend910b3", "Ascend910B3"),
+        ("ascend910", "Ascend910"),
+        ("ASCEND950", "Ascend950"),
+        ("ascend950pr_9599", "Ascend950PR_9599"),
+        ("Ascned310P", "Ascend310P"),
+        ("Ascend91093", "Ascend910_93"),
+        ("910B", "Ascend910B"),
+        ("Default", "default"),
+        ("A100", None),
+    ],
+)
+def test_a_name_that_no_soc_s_begins_with_is_warned_of(folder: SpecFolder, soc: str, likely: str | None) -> None:
+    (warning,) = folder.add(dtypes=f'{{"T": per_soc({{"{soc}": ["float32"], "Ascend310B": ["float16"]}})}}').warnings
+
+    assert (warning.number, warning.message) == ("OPK0225", f"no SoC that opkit knows has a name that begins with '{soc}'")
+    assert warning.help == (None if likely is None else f"did you mean '{likely}'?")
+    assert warning.where.startswith("ops.py:")
+
+
+@pytest.mark.parametrize("soc", ["Ascend910X", "Ascend9101", "Ascend310Px", "Ascend610Light"])
+def test_a_name_that_only_begins_as_one_does_is_warned_of_too(folder: SpecFolder, soc: str) -> None:
+    assert [warning.number for warning in folder.add(dtypes=f'{{"T": per_soc({{"{soc}": ["float32"]}})}}').warnings] == ["OPK0225"]
+
+
+@pytest.mark.parametrize(
+    "soc",
+    ["default", "Ascend", "Ascend310", "Ascend310P", "Ascend910", "Ascend910B", "Ascend910B2C", "Ascend910B4-1", "Ascend910B9",
+     "Ascend910_93", "Ascend910_9599", "Ascend910ProA", "Ascend950", "Ascend950PR_9599", "KirinX90", "BS9SX1AA"],
+)  # fmt: skip
+def test_a_soc_and_a_new_model_of_a_known_family_are_not_warned_of(folder: SpecFolder, soc: str) -> None:
+    assert folder.add(dtypes=f'{{"T": per_soc({{"{soc}": ["float32"]}})}}').warnings == ()
+
+
 def test_too_many_combinations_are_refused_with_their_factors(folder: SpecFolder) -> None:
     ints = '["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool", "float32", "float16"]'
     error = folder.add_mistake(

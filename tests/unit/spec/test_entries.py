@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from spec_support import SpecFolder, add_spec
 
+from opkit.errors import SpecErrors
 from opkit.spec import CoreType
 
 if TYPE_CHECKING:
@@ -57,7 +62,9 @@ def test_an_entry_without_mangling_is_launched_by_its_name(folder: SpecFolder, s
     ],
 )
 def test_another_entry_is_asked_for_by_an_expression(folder: SpecFolder, source: str, entry: str, expression: str) -> None:
-    assert kernel_with(folder, source, entry).expression == expression
+    kernel = kernel_with(folder, source, entry)
+
+    assert (kernel.expression, kernel.signature.function) == (expression, "add")
 
 
 def test_the_parts_of_an_entry_are_texts_and_dtypes_in_turn(folder: SpecFolder) -> None:
@@ -92,6 +99,7 @@ def test_the_parts_of_an_entry_are_texts_and_dtypes_in_turn(folder: SpecFolder) 
         ),
         (TEMPLATE, "add<>", "<> are no arguments of a template", 'write e.g. "add<{T}>"'),
         (TEMPLATE, "add<{T};>", "<{T};> are no arguments of a template", 'write e.g. "add<{T}>"'),
+        (TEMPLATE, "add<{T} &>", "<{T} &> are no arguments of a template", 'write e.g. "add<{T}>"'),
         (
             TEMPLATE.replace("int64_t n", "T n"),
             "add<{T}>",
@@ -234,12 +242,30 @@ def test_a_kernel_for_both_kinds_of_cores_is_refused(folder: SpecFolder, source:
         ("add<{T", "`{` is never closed"),
         ("add{T}>", "`>` closes nothing"),
         ("add<{T>}", "`>` closes nothing"),
+        ("add<{T>>", "`>` closes nothing"),
+        ("add<Pair<{T}>", "`<` is never closed"),
     ],
 )
 def test_a_bracket_without_its_other_half_is_one_mistake(folder: SpecFolder, entry: str, because: str) -> None:
     error = mistake_with(folder, TEMPLATE, entry)
 
     assert (error.number, error.message, error.because) == ("OPK0262", f"the entry {entry!r} is no name of a kernel", because)
+
+
+@pytest.mark.parametrize("number", ["1<<2", "1 << 2", "(2>1)", "1<2", "sizeof(int)", "8 / 2"])
+def test_a_computed_argument_of_a_template_has_its_place_in_defines(folder: SpecFolder, number: str) -> None:
+    error = mistake_with(folder, TEMPLATE.replace("typename T", "typename T, int kTile"), f"add<{{T}}, {number}>")
+
+    assert error.message == f"the entry 'add<{{T}}, {number}>' can't be launched"
+    assert error.because == f"one of the arguments <{{T}}, {number}> is computed, and opkit reads names and numbers"
+    assert error.help == 'put the number into `defines` and its name here, e.g. "add<{T}, COUNT>" with defines={"COUNT": 8}'
+
+
+def test_a_number_of_a_template_may_be_a_define(folder: SpecFolder) -> None:
+    folder.write("kernels/add.asc", TEMPLATE.replace("typename T", "typename T, int kTile"))
+    kernel = folder.add_op(launch={"entry": '"add<{T}, COUNT>"', "defines": '{"COUNT": "1 << 2"}'}).kernel
+
+    assert (kernel.expression, kernel.defines) == ("add<{T}, COUNT>", {"COUNT": "1 << 2"})
 
 
 POINTERS = "(__gm__ {x} *x, GM_ADDR y, const __gm__ {z} *z, int64_t length) {{}}"
@@ -258,6 +284,13 @@ def typed(folder: SpecFolder, x: str, z: str, *, head: str = 'extern "C"') -> No
         ('{"T": ["int64"]}', "int32_t", "'x' is int64, int64_t in device code"),
         ('{"T": ["int64"]}', "int", "'x' is int64, int64_t in device code"),
         ('{"T": ["int32"]}', "float", "'x' is int32, int32_t in device code"),
+        ('{"T": ["uint8"]}', "float", "'x' is uint8, uint8_t in device code"),
+        ('{"T": ["uint8"]}', "int8_t", "'x' is uint8, uint8_t in device code"),
+        ('{"T": ["float8_e5m2"]}', "half", "'x' is float8_e5m2, fp8_e5m2_t in device code"),
+        ('{"T": ["complex64"]}', "half", "'x' is complex64, complex64 in device code"),
+        ('{"T": ["float16", "bfloat16"]}', "half", "'x' is bfloat16 in combination 2, bfloat16_t in device code"),
+        ('{"T": ["float16", "float32"]}', "uint16_t", "'x' is float32 in combination 2, float in device code"),
+        ('{"T": ["uint32"]}', "int32_t", "'x' is uint32, uint32_t in device code"),
     ],
 )
 def test_a_pointer_to_elements_of_another_dtype_is_refused(folder: SpecFolder, dtypes: str, x: str, because: str) -> None:
@@ -265,7 +298,7 @@ def test_a_pointer_to_elements_of_another_dtype_is_refused(folder: SpecFolder, d
     error = folder.add_mistake(dtypes=dtypes)
 
     assert (error.number, error.because) == ("OPK0254", because)
-    assert error.message == f"argument 1, 'x', doesn't fit {x} * x"
+    assert error.message == f"argument 1, 'x' of AddCustom, doesn't fit {x} * x"
     assert error.help == "take it as __gm__ DTYPE_X *x, or as GM_ADDR"
 
 
@@ -278,7 +311,16 @@ def test_a_pointer_to_elements_of_another_dtype_is_refused(folder: SpecFolder, d
         ('{"T": ["float16"]}', "half"),
         ('{"T": ["int64"]}', "long long int"),
         ('{"T": ["bool"]}', "int8_t"),
+        ('{"T": ["bool"]}', "uint8_t"),
+        ('{"T": ["uint8"]}', "bool"),
+        ('{"T": ["uint8"]}', "char"),
         ('{"T": ["complex64"]}', "float"),
+        ('{"T": ["complex64"]}', "uint64_t"),
+        ('{"T": ["complex32"]}', "half"),
+        ('{"T": ["int4"]}', "int8_t"),
+        ('{"T": ["float16", "bfloat16", "int16"]}', "uint16_t"),
+        ('{"T": ["float32", "int32"]}', "unsigned int"),
+        ('{"T": ["float64", "int64"]}', "uint64_t"),
     ],
 )
 def test_a_pointer_to_bytes_or_to_the_port_s_elements_is_right(folder: SpecFolder, dtypes: str, x: str) -> None:
@@ -301,6 +343,63 @@ def test_a_pointer_to_the_template_s_type_of_another_dtype_is_refused(folder: Sp
     y_of_s = '[Input("x", "T", shape="..."), Input("y", "S", shape="...")]'
     error = folder.add_mistake(dtypes=TWO_DTYPES, inputs=y_of_s, launch={"entry": f'"{entry}"'})
 
-    assert (error.number, error.message) == ("OPK0254", f"argument 1, 'x', doesn't fit U * x, {entry[4:-1]}")
+    assert (error.number, error.message) == ("OPK0254", f"argument 1, 'x' of AddCustom, doesn't fit U * x, {entry[4:-1]}")
     assert error.because == f"'x' is float16 in combination 2, half in device code{told}"
     assert error.help == "the entry can name the dtype of a port, <{x}>"
+
+
+@pytest.mark.parametrize("argument", ["{T}*", "{T} const", "const {T}", "Pair<{T}, {x}>", "{x}, {y}"])
+def test_an_argument_that_is_more_than_a_dtype_is_any_type(folder: SpecFolder, argument: str) -> None:
+    typed(folder, "U", "uint8_t", head="template <typename U, typename... Us>")
+
+    assert folder.add_op(launch={"entry": f'"add<{argument}>"'}).kernel.expression == f"add<{argument}>"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(argument=st.from_regex(re.compile(r"(?:\{ ?[Txw] ?\}|[Tx8:<>{},*+-]| ){1,8}"), fullmatch=True))
+def test_any_argument_of_a_template_gives_a_package_or_a_mistake(folder: SpecFolder, argument: str) -> None:
+    typed(folder, "U", "uint8_t", head="template <typename U, typename... Us>")
+    with suppress(SpecErrors):
+        folder.add(launch={"entry": repr(f"add<{argument}>")})
+
+
+def test_a_list_whose_tensors_may_differ_is_no_element(folder: SpecFolder) -> None:
+    parameters = PARAMETERS.replace("GM_ADDR y", "__gm__ U *y")
+    folder.write("kernels/add.asc", f"template <typename U>\n__global__ __aicore__ void add{parameters}")
+    text = add_spec(
+        inputs='[Input("x", ["float32", "int32"], dynamic=True, same_dtype=False), Input("y", "float32", shape="...")]',
+        outputs='[Output("z", "float32", shape="...")]',
+        dtypes="{}",
+        launch={"entry": '"add<{x}>"', "args": '[address_list("x"), "y", "z", numel("y")]', "blocks": "8"},
+    )
+
+    assert [error.number for error in folder.mistakes(text)] == ["OPK0262"]
+
+
+@pytest.mark.parametrize(
+    "line", ["namespace ns { using half = float; }", "#define half float", "typedef float half;", "typedef float real, half;"]
+)
+def test_a_type_that_the_sources_define_is_what_they_say(folder: SpecFolder, line: str) -> None:
+    folder.write("kernels/add.asc", f'{line}\nextern "C" __global__ __aicore__ void add{POINTERS.format(x="half", z="half")}')
+
+    assert folder.add_op().kernel.args[0].param.c_type == "half *"
+
+
+def test_a_define_may_be_called_like_a_type(folder: SpecFolder) -> None:
+    typed(folder, "half", "half")
+
+    assert folder.add_op(launch={"defines": '{"half": "float"}'}).kernel.args[0].param.c_type == "half *"
+
+
+def test_a_name_for_a_type_hides_no_mistake(folder: SpecFolder) -> None:
+    folder.write("kernels/add.asc", f'typedef half Real;\nextern "C" __global__ __aicore__ void add{POINTERS.format(x="half", z="float")}')
+
+    assert folder.add_mistake().number == "OPK0254"
+
+
+def test_each_op_of_a_kernel_is_told_of_its_own_elements(folder: SpecFolder) -> None:
+    typed(folder, "float", "uint8_t")
+    ops = 'ops=[op.replace(type="Halves", dtypes={"T": "float16"}), op.replace(type="Ints", dtypes={"T": "int32"})]'
+    found = folder.mistakes(add_spec().replace("ops=[op]", ops))
+
+    assert [error.message for error in found] == [f"argument 1, 'x' of {op}, doesn't fit float * x" for op in ("Halves", "Ints")]

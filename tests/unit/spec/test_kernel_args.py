@@ -24,6 +24,13 @@ def test_a_missing_kernel_file_is_told_with_the_one_that_is_there(folder: SpecFo
     assert error.help == "did you mean 'kernels/add.asc'?"
 
 
+def test_a_kernel_file_of_quite_another_name_is_listed_and_not_meant(folder: SpecFolder) -> None:
+    error = folder.add_mistake(launch={"source": '"kernels/leaky_relu.asc"'})
+
+    assert error.number == "OPK0250"
+    assert error.help == "the project has kernels/add.asc"
+
+
 def test_a_folder_is_no_kernel_file(folder: SpecFolder) -> None:
     error = folder.add_mistake(launch={"source": '"kernels"'})
 

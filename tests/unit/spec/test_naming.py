@@ -160,8 +160,29 @@ def test_what_a_built_in_op_is_called_can_be_an_op_type() -> None:
     known = BUILT_IN_OPS.split()
 
     assert known == sorted(set(known))
-    assert len(known) > 1000
+    assert len(known) > 2100
     assert [name for name in known if why_no_op_type(name) or not is_built_in(name) or not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)] == []
+
+
+@pytest.mark.parametrize(
+    "op_type",
+    [
+        "FlashAttentionScore",
+        "FlashAttentionScoreGrad",
+        "FusedInferAttentionScore",
+        "GroupedMatmul",
+        "IncreFlashAttention",
+        "MlaProlog",
+        "MoeTokenPermute",
+        "NsaCompressAttention",
+        "PromptFlashAttention",
+        "RotaryMul",
+        "RotaryMulGrad",
+        "SparseFlashAttention",
+    ],
+)
+def test_the_ops_of_large_models_are_built_in(op_type: str) -> None:
+    assert is_built_in(op_type)
 
 
 def test_no_op_takes_the_place_of_what_ge_makes_its_graphs_with(folder: SpecFolder) -> None:

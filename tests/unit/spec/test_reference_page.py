@@ -57,8 +57,33 @@ def test_every_argument_has_a_row_that_says_what_it_means(declaration: str, argu
     assert len(row.split(" | ")[-1]) > len("| x.")
 
 
+def rows_of(declaration: str) -> dict[str, str]:
+    """The arguments of a declaration with what stands in the column of the defaults."""
+    return {cells[1].strip(" `"): cells[2].strip() for line in section(declaration).splitlines() if (cells := line.split("|"))[1:]}
+
+
+@pytest.mark.parametrize(
+    ("declaration", "argument", "told"),
+    [
+        ("Op", "inputs", "required, unless `signature`"),
+        ("Op", "outputs", "required, unless `signature`"),
+        ("Op", "attrs", "none"),
+        ("Output", "shape", "required, unless changed in place"),
+        ("Benchmark", "shapes", "required"),
+        ("Package", "header", "`<name>.h`"),
+    ],
+)
+def test_an_argument_without_a_default_says_when_it_is_required(declaration: str, argument: str, told: str) -> None:
+    assert rows_of(declaration)[argument] == told
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_no_argument_is_without_a_word_on_its_default(declaration: str) -> None:
+    assert "" not in rows_of(declaration).values()
+
+
 def test_an_argument_shows_its_default_or_that_it_is_required() -> None:
-    rows = {cells[1].strip(" `"): cells[2].strip() for line in section("Input").splitlines() if (cells := line.split("|"))[1:]}
+    rows = rows_of("Input")
     assert (rows["name"], rows["shape"], rows["optional"], rows["formats"]) == ("required", "`None`", "`False`", '`("ND",)`')
     assert "Kernel(source, *, entry, args, blocks, strides=False, defines=…)" in section("Kernel")
 
@@ -114,6 +139,7 @@ def test_a_member_of_an_enum_without_a_text_stops_the_page(maker: ModuleType) ->
 
 @pytest.mark.parametrize("kind", [getattr(declare, word) for word in DECLARATIONS], ids=lambda kind: kind.__name__)
 def test_what_may_be_left_out_is_an_argument_without_a_default(kind: type[Declaration]) -> None:
-    assert kind.omittable <= set(kind.parameters[1:])
+    assert kind.omittable.keys() <= set(kind.parameters[1:])
+    assert all(kind.omittable.values())
     defaults = inspect.signature(kind.__init__).parameters
     assert [name for name in kind.omittable if defaults[name].default is not declare._MISSING] == []

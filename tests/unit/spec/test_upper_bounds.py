@@ -148,6 +148,47 @@ def test_a_shape_that_the_spec_knows_is_written_by_no_kernel(folder: SpecFolder)
     assert error.because == "the spec says what shape it has"
 
 
+@pytest.mark.parametrize(
+    ("shape", "number"),
+    [
+        ("", "0213"),
+        ("shape=...", "0297"),
+        ('shape="m"', "0231"),
+        ('shape="n,"', "0230"),
+        ('shape=cpp("ge/user/infer.h")', "0233"),
+        ('shape=upper_bound("found", fond=8)', "0235"),
+    ],
+)
+def test_an_output_with_a_mistaken_shape_may_be_bounded(folder: SpecFolder, shape: str, number: str) -> None:
+    error = folder.add_mistake(launch=LAUNCH, outputs=f'[Output("z", "T", {shape})]', refresh='"none"')
+
+    assert error.number == f"OPK{number}"
+    assert number != "0213" or "upper_bound(…)" in (error.help or "")
+
+
+def test_a_mistaken_bound_asks_for_no_place_of_the_shape(folder: SpecFolder) -> None:
+    folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR z")
+    error = folder.add_mistake(launch={**LAUNCH, "args": '["x", "y", "z"]'}, **bounded('upper_bound("found", fond=8)'))
+
+    assert (error.message, error.help) == ("upper_bound bounds `fond`, and 'found' has no such dim", "did you mean 'found'?")
+
+
+def test_the_place_for_a_shape_that_args_lack_is_one_mistake(folder: SpecFolder) -> None:
+    error = folder.add_mistake(launch={**LAUNCH, "args": '["x", "y", "z"]'}, **bounded('upper_bound("found", found=8)'))
+
+    assert (error.message, error.help) == ("args has 3 elements, and the kernel takes 4", 'add shape_of("z")')
+
+
+def test_a_dim_that_another_output_bounds_is_known_to_the_kernel_only(folder: SpecFolder) -> None:
+    folder.kernel("GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR w, GM_ADDR shape")
+    outputs = '[Output("z", "T", shape=upper_bound("found", found=8)), Output("w", "T", shape="2 found")]'
+    error = folder.add_mistake(launch={"args": '["x", "y", "z", "w", shape_of("z")]'}, outputs=outputs, refresh='"none"')
+
+    assert (error.number, error.message) == ("OPK0231", "the shape of output 'w' uses `found`, which no input binds")
+    assert error.because == "only the kernel knows it: it has an upper bound in output 'z'"
+    assert error.help == "give this output an upper_bound(…) with the same bound too"
+
+
 @pytest.mark.parametrize("parameter", ["GM_ADDR shape", "__gm__ uint64_t *shape", "__gm__ int64_t *shape", "__gm__ void *shape"])
 def test_a_shape_is_written_to_words_of_64_bits(folder: SpecFolder, parameter: str) -> None:
     folder.kernel(f"GM_ADDR x, GM_ADDR y, GM_ADDR z, {parameter}")

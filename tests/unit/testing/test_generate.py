@@ -9,7 +9,9 @@ import pytest
 from opkit.spec import DTYPES, MAX_BLOCKS, GivenShape, Package
 from opkit.spec.attr_values import attr_value
 from opkit.testing import Plan, plans_of, small_block_of
-from opkit.testing.generate import DEFAULT_SIZES, block_edge, combos_of, many_rows, plans_elsewhere, row_dim, shapes_for
+from opkit.testing.blocks import block_edge, many_rows, row_dim
+from opkit.testing.generate import DEFAULT_SIZES, combos_of, plans_elsewhere
+from opkit.testing.shapes import shapes_for
 
 Load = Callable[..., Package]
 
@@ -80,6 +82,21 @@ def test_one_case_stands_for_an_op_that_only_a_dynamic_graph_can_hold(package_of
 def test_an_op_without_such_an_expression_gets_the_documented_ladder(package_of: Load, blocks: str) -> None:
     found = plans(add(package_of, blocks=blocks))
     assert shapes_of(found, "x")[: len(DEFAULT_SIZES)] == [(size,) for size in DEFAULT_SIZES]
+
+
+@pytest.mark.parametrize("blocks", ["cores()", "32", "min_(cores(), 8)"])
+def test_blocks_that_no_shape_changes_have_several_tiles_once(package_of: Load, blocks: str) -> None:
+    assert (200_003,) in shapes_of(plans(add(package_of, blocks=blocks)), "x")
+
+
+@pytest.mark.parametrize("blocks", ["1", 'ceil_div(numel("x"), 64)', 'dim("x", 0)'])
+def test_a_single_block_and_blocks_that_follow_a_shape_need_no_such_case(package_of: Load, blocks: str) -> None:
+    assert (200_003,) not in shapes_of(plans(add(package_of, blocks=blocks)), "x")
+
+
+def test_several_tiles_are_left_out_where_an_output_would_be_the_square_of_them(package_of: Load) -> None:
+    found = plans(add(package_of, blocks="32", shapes=("n", "n", "n n")))
+    assert (200_003,) not in shapes_of(found, "x")
 
 
 ROWS = """

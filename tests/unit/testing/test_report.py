@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 
+from opkit.errors import CompileError
 from opkit.run import Check, Machine
 from opkit.run.session import Mismatch
 from opkit.testing import CaseResult, GoldenReport, Plan, plans_of
@@ -90,6 +91,19 @@ def test_of_many_failures_the_first_are_shown_and_the_others_counted(plans: list
 
 
 SHOWN = [(str(size), f"{size} elements") for size in (1, 3, 4, 5, 13)]
+
+
+def test_a_kernel_that_does_not_compile_is_told_once_for_all_its_cases(plans: list[Plan]) -> None:
+    error = CompileError("a kernel of AddOp doesn't compile for float32", because="kernels/k.asc:3: error: oh")
+    uncompiled = [attrs.evolve(result_of(plan, "failed", (), "all of it"), error=error) for plan in plans[:8]]
+    told = report(*uncompiled, result_of(plans[8], "failed", (BAD,)))
+    assert told.uncompiled == (error,)
+    assert [line for line in told.details() if "AddOp" in line] == [
+        f"failed: AddOp int32 x=[0] y=[0] ({plans[8].why})",
+        "failed: AddOp, 8 cases",
+        "  a kernel of AddOp doesn't compile for float32",
+    ]
+    assert told.to_json()["results"][0]["reason"] == "all of it"
 
 
 def test_cases_without_a_reference_are_one_line(plans: list[Plan]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from opkit.spec import MAX_BLOCKS, Number, Package
-from opkit.testing.generate import block_edge
+from opkit.testing.blocks import block_edge
 from opkit.testing.small_block import small_block_of
 
 Load = Callable[..., Package]
