@@ -71,7 +71,7 @@ def _acquired(project: Project, wait: float) -> int:
         # Each time anew: whoever was waited for may have been `opkit clean`.
         claim(project)
         try:
-            with guard_writing(folder):
+            with guard_writing(folder, help="name a folder that can be written with --build-dir DIR"):
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except UnwritableError:
             if folder.is_dir():

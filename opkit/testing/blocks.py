@@ -3,7 +3,7 @@
 * Where it holds ``ceil_div(numel(port), N)``, that port gets 0, 1, N-1, N, N+1 and 3N+1 elements.
 * Where a kernel strides over as many blocks as a dim has rows, as in ``blocks=dim("x", 0)``, that dim is 0, a few, and more than a launch
   has blocks; where it has a block an element, as in ``blocks=numel("x")``, that port has more elements than a launch has blocks.
-* Where no shape changes how many blocks there are, as in ``blocks=32``, one case has so many elements that a block has several tiles.
+* Where no shape makes them more than a fixed number, as in ``blocks=32``, one case has so many elements that a block has several tiles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from opkit.testing.shapes import shapes_for, shapes_with
 if TYPE_CHECKING:
     from opkit.spec import Kernel, Scope
 
-__all__ = ["BlockEdge", "block_edge", "many_rows", "row_dim", "rows_of", "several_tiles"]
+__all__ = ["BlockEdge", "block_edge", "is_bounded", "many_rows", "row_dim", "rows_of", "several_tiles"]
 
 _FEW_ROWS = 7
 # Two blocks do a second row: a stride that leaves one out, or does another, shows.
@@ -68,14 +68,24 @@ def row_dim(blocks: Expr) -> Dim | Numel | None:
         case Binary(op=BinaryOp.MUL, left=left, right=right):
             return row_dim(left) or row_dim(right)
         case Binary(op=BinaryOp.MIN | BinaryOp.MAX, left=left, right=right):
-            if _is_limit(left):
+            if _is_fixed(left):
                 return row_dim(right)
-            return row_dim(left) if _is_limit(right) else None
+            return row_dim(left) if _is_fixed(right) else None
     return None
 
 
-def _is_limit(expr: Expr) -> bool:
-    return isinstance(expr, Number | Cores) or (isinstance(expr, Binary) and _is_limit(expr.left) and _is_limit(expr.right))
+def is_bounded(blocks: Expr) -> bool:
+    """Whether no shape makes them more than some fixed number."""
+    match blocks:
+        case Binary(op=BinaryOp.MIN, left=left, right=right):
+            return is_bounded(left) or is_bounded(right)
+        case Binary(op=BinaryOp.MAX, left=left, right=right):
+            return is_bounded(left) and is_bounded(right)
+    return _is_fixed(blocks)
+
+
+def _is_fixed(expr: Expr) -> bool:
+    return isinstance(expr, Number | Cores) or (isinstance(expr, Binary) and _is_fixed(expr.left) and _is_fixed(expr.right))
 
 
 def rows_of(package: Package, op: Op) -> Iterator[tuple[str, dict[str, GivenShape]]]:
@@ -93,8 +103,8 @@ def rows_of(package: Package, op: Op) -> Iterator[tuple[str, dict[str, GivenShap
 
 
 def several_tiles(package: Package, op: Op, port: str | None) -> Iterator[tuple[str, dict[str, GivenShape]]]:
-    """Of an op whose kernels share their work among some fixed number of blocks, more than one: a case in which each has several tiles."""
-    if port is None or not any(_is_limit(kernel.blocks) and kernel.blocks != Number(1) for kernel in op.kernels):
+    """Of an op whose kernels share their work among no more than some fixed number of blocks: a case in which each has several tiles."""
+    if port is None or not any(is_bounded(kernel.blocks) and kernel.blocks != Number(1) for kernel in op.kernels):
         return
     shapes = shapes_for(op, port, _MANY_ELEMENTS)
     try:

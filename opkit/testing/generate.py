@@ -92,8 +92,12 @@ def _candidates(package: Package, op: Op, soc: str | None) -> Iterator[Plan]:
             if key not in seen:
                 seen.add(key)
                 yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"{size} elements")
-        more = several_tiles(package, op, port) if edge is None else ()
-        for why, shapes in (*more, *rows_of(package, op), *other_ranks(op, port, sizes[-1]), *broadcasts(op, sizes[-1])):
+        for why, shapes in (
+            *several_tiles(package, op, port),
+            *rows_of(package, op),
+            *other_ranks(op, port, sizes[-1]),
+            *broadcasts(op, sizes[-1]),
+        ):
             key = tuple(shapes.values())
             if key not in seen:
                 seen.add(key)

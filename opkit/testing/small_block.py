@@ -16,7 +16,7 @@ import attrs
 from opkit.errors import SpecError
 from opkit.spec import MAX_BLOCKS
 from opkit.testing.attr_values import attrs_of
-from opkit.testing.blocks import block_edge, many_rows, row_dim
+from opkit.testing.blocks import block_edge, is_bounded, many_rows, row_dim
 from opkit.testing.shapes import shapes_for
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def small_block_of(package: Package) -> SmallBlock:
     skipped: list[NoVariant] = []
     able = []
     for op in (each for each in package.ops if not each.kernel_shaped):
-        reason = next((found for kernel in op.kernels if (found := _obstacle(kernel))), None)
+        reason = _obstacle(op)
         small = op if reason else attrs.evolve(op, kernels=tuple(kernel.with_define(BLOCK_DEFINE, SMALL_BLOCK) for kernel in op.kernels))
         rows = many_rows(package, op)
         case = (rows if isinstance(rows, str) else reason) if reason else _many_blocks(package, small)
         if isinstance(case, ManyBlocks):
             cases[op.type] = case
             able.append(small)
-        elif not isinstance(rows, dict) or not _strides_over_rows(op):
+        elif not all(is_bounded(kernel.blocks) for kernel in op.kernels) and not (isinstance(rows, dict) and _strides_over_rows(op)):
             skipped.append(NoVariant(op=op.type, reason=case))
     # Without the benchmark: it may name an op that has no variant.
     variant = attrs.evolve(package, ops=tuple(able), benchmark=None) if able else None
@@ -84,7 +84,15 @@ def _strides_over_rows(op: Op) -> bool:
     return len({row_dim(kernel.blocks) for kernel in op.kernels}) == 1 and all(kernel.strides for kernel in op.kernels)
 
 
-def _obstacle(kernel: Kernel) -> str | None:
+def _obstacle(op: Op) -> str | None:
+    """Why the kernels can't be tried with a small block; of several it names the one."""
+    # First those that a shape can give more than 65,535 blocks.
+    kernels = sorted(op.kernels, key=lambda kernel: is_bounded(kernel.blocks))
+    kernel, reason = next(((kernel, found) for kernel in kernels if (found := _obstacle_of(kernel))), (op.kernel, None))
+    return reason if reason is None or len(op.kernels) == 1 else f"{kernel.entry}: {reason}"
+
+
+def _obstacle_of(kernel: Kernel) -> str | None:
     if not kernel.strides:
         return f"its kernel doesn't stride over blocks (strides=True), so more than {MAX_BLOCKS} are an error"
     edge = block_edge(kernel.blocks)

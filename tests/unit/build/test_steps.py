@@ -16,6 +16,7 @@ import pytest
 from opkit import build as room
 from opkit import resources
 from opkit.build import Project, clean, find_built
+from opkit.build.lock import LOCK
 from opkit.deliverable import MANIFEST, Manifest
 from opkit.errors import (
     BuildError,
@@ -330,6 +331,15 @@ def test_a_file_in_the_way_of_a_library_is_one_clear_error(tiny: Tiny) -> None:
 
 def test_a_build_folder_that_cannot_be_is_one_clear_error(tiny: Tiny) -> None:
     (tiny.root / "build").write_text("")
+    with pytest.raises(UnwritableError) as caught:
+        tiny.build()
+    assert "--build-dir" in (caught.value.help or "")
+
+
+def test_a_lock_that_cannot_be_written_is_one_clear_error(tiny: Tiny) -> None:
+    tiny.build()
+    (tiny.root / "build" / LOCK).unlink()
+    (tiny.root / "build" / LOCK).mkdir()
     with pytest.raises(UnwritableError) as caught:
         tiny.build()
     assert "--build-dir" in (caught.value.help or "")

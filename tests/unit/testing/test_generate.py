@@ -84,8 +84,10 @@ def test_an_op_without_such_an_expression_gets_the_documented_ladder(package_of:
     assert shapes_of(found, "x")[: len(DEFAULT_SIZES)] == [(size,) for size in DEFAULT_SIZES]
 
 
-@pytest.mark.parametrize("blocks", ["cores()", "32", "min_(cores(), 8)"])
-def test_blocks_that_no_shape_changes_have_several_tiles_once(package_of: Load, blocks: str) -> None:
+@pytest.mark.parametrize(
+    "blocks", ["cores()", "32", "min_(cores(), 8)", 'min_(ceil_div(numel("x"), 64), 32)', 'max_(1, min_(dim("x", 0), 8))']
+)
+def test_blocks_that_no_shape_makes_many_have_several_tiles_once(package_of: Load, blocks: str) -> None:
     assert (200_003,) in shapes_of(plans(add(package_of, blocks=blocks)), "x")
 
 

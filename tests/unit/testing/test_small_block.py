@@ -134,6 +134,7 @@ def test_an_op_with_a_block_a_row_needs_no_variant_and_is_not_skipped(package_of
         ("8 k", 'kernel=kernel(dim("x", 0))', 'no input makes dim("x", 0) as large as one likes'),
         ("n k", 'kernel=kernel(dim("x", 0), strides=False)', "doesn't stride over blocks"),
         ("n k", 'kernel=[kernel(dim("x", 0)), kernel(dim("x", 0), strides=False)]', "doesn't stride over blocks"),
+        ("n k", 'kernel=[kernel(1, strides=False), kernel(numel("x") // 2)]', "add_custom: blocks would have to hold"),
         ("n k", 'kernel=[kernel(dim("x", 0)), kernel(ceil_div(numel("x"), 512))]', "dim(port, axis), the same in every kernel"),
         ("8 4", 'kernel=kernel(numel("x"))', 'no input makes numel("x") as large as one likes'),
         ("n k", 'kernel=kernel(numel("x"), strides=False)', "doesn't stride over blocks"),
@@ -143,6 +144,11 @@ def test_an_op_with_a_block_a_row_needs_no_variant_and_is_not_skipped(package_of
 def test_rows_that_are_not_many_in_every_kernel_are_skipped_with_a_reason(package_of: Load, x: str, text: str, reason: str) -> None:
     (skipped,) = small_block_of(package_of(ROWS.format(x=x, kernel=text))).skipped
     assert reason in skipped.reason
+
+
+@pytest.mark.parametrize("blocks", ["32", "cores()", 'min_(ceil_div(numel("x"), 1024), 32)', 'max_(1, min_(numel("x"), cores()))'])
+def test_an_op_that_no_shape_gives_so_many_blocks_is_not_skipped(package_of: Load, blocks: str) -> None:
+    assert small_block_of(package_of(ROWS.format(x="n k", kernel=f"kernel=kernel({blocks}, strides=False)"))).skipped == ()
 
 
 def test_only_the_literal_that_is_the_block_size_changes(package_of: Load) -> None:
