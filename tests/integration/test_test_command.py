@@ -186,7 +186,8 @@ def test_an_absent_input_that_the_kernel_reads_is_named(tmp_path: Path) -> None:
     failed = done.stdout[done.stdout.index("failed: AddBias") :]
     assert "(bias absent)" in failed
     assert "memory fault at 0x0: byte 0 of a null address: argument 2, 'bias', is null, as the address of an absent optional" in failed
-    assert "1 failed, 9 passed, 1 skipped" in done.stdout
+    # One block: no case with more blocks than a launch has is missing.
+    assert done.stdout.splitlines()[-1] == "1 failed, 9 passed"
 
 
 TWO_OPS = """\
