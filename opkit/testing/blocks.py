@@ -22,7 +22,7 @@ from opkit.testing.shapes import shapes_for, shapes_with
 if TYPE_CHECKING:
     from opkit.spec import Kernel, Scope
 
-__all__ = ["BlockEdge", "block_edge", "is_bounded", "many_rows", "row_dim", "rows_of", "several_tiles"]
+__all__ = ["BlockEdge", "block_edge", "elements_of", "is_bounded", "many_rows", "row_dim", "rows_of", "several_tiles"]
 
 _FEW_ROWS = 7
 # Two blocks do a second row: a stride that leaves one out, or does another, shows.
@@ -149,9 +149,14 @@ def _held_rows(package: Package, op: Op, found: Dim | Numel, width: int) -> dict
     return shapes if size <= _MOST_BYTES else f"its tensors would have {size:,} bytes with {found} = {_MANY_ROWS}"
 
 
+def elements_of(scope: Scope) -> dict[str, int]:
+    """The elements of each port, of all tensors of a list together."""
+    return {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
+
+
 def _most_bytes(op: Op, scope: Scope) -> int:
     """What all tensors have, with the widest dtypes."""
-    elements = {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
+    elements = elements_of(scope)
     return max(sum(count * _bytes_of(combo.ports[name]) for name, count in elements.items()) for combo in op.dtype_combos())
 
 

@@ -16,7 +16,7 @@ import attrs
 from opkit.errors import SpecError
 from opkit.spec import MAX_BLOCKS
 from opkit.testing.attr_values import attrs_of
-from opkit.testing.blocks import block_edge, is_bounded, many_rows, row_dim
+from opkit.testing.blocks import block_edge, elements_of, is_bounded, many_rows, row_dim
 from opkit.testing.shapes import shapes_for
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def _many_blocks(package: Package, op: Op) -> ManyBlocks | str:
         blocks = op.kernel.blocks.evaluate(scope)
     except SpecError as error:
         return f"{error.message}: {error.because}" if error.because else error.message
-    elements = {name: 0 if shape is None else math.prod(shape) * scope.counts.get(name, 1) for name, shape in scope.shapes.items()}
-    largest = max(elements.values())
+    largest = max(elements_of(scope).values())
     if largest > _MOST_ELEMENTS:
         return f"its shapes would make a tensor of {largest} elements"
     length = math.prod(scope.shapes[edge.port] or ())
