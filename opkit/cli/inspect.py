@@ -1,35 +1,144 @@
-"""`opkit inspect`."""
+"""`opkit inspect`: a spec, or what was made of one."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from opkit.cli.common import load_spec, output_options, project_options
+from opkit.build import Project
+from opkit.cli.common import load_spec, output_options
 from opkit.console import console
+from opkit.deliverable import LIBRARY
+from opkit.errors import NotAProjectError, UsageError
 
 if TYPE_CHECKING:
-    from opkit.build import Project
+    from opkit.deliverable import Manifest
+    from opkit.deliverable.inspection import Inspection, RegisteredOp
 
 __all__ = ["command"]
 
+_WHAT = "name a project, an OPP root, a library, an archive or a wheel"
+
 
 @click.command("inspect")
-@project_options
+@click.argument("target", default=".", type=click.Path())
 @output_options
-def command(project: Project) -> None:
-    """Show the spec of PROJECT (default: the current folder) as opkit understands it: every op with its ports, dtypes, shapes, attrs
-    and the arguments of its kernel.
+def command(target: str) -> None:
+    """Show what TARGET (default: the current folder) is. Of a project, its spec as opkit understands it: every op with its ports, dtypes,
+    shapes, attrs and the arguments of its kernel.
 
-    The document of --json keeps to docs/reference/spec.schema.json; its number `schema` counts up if that changes its meaning.
+    Of an op library (.so), an OPP root, an archive or a wheel: which ops it registers, what it needs of a machine, and what it is for.
+
+    Of a project, the document of --json keeps to docs/reference/spec.schema.json; its number `schema` counts up if that changes its
+    meaning.
     """
+    inspection = _deliverable(Path(target))
+    if inspection is not None:
+        console.data("\n".join(map(_printable, _deliverable_lines(inspection))))
+        console.document(inspection.to_json())
+        return
     from opkit.spec.describe import to_json
 
-    document = to_json(load_spec(project))
+    document = to_json(load_spec(Project.find(target)))
     console.data("\n".join(_package_lines(document)))
     console.document(document)
+
+
+def _deliverable(target: Path) -> Inspection | None:
+    """None for a project. Raises UsageError for what isn't there, NotAProjectError for a folder that is nothing of all this."""
+    from opkit.deliverable import is_opp_root
+    from opkit.deliverable.inspection import inspect_library, inspect_opp_root
+    from opkit.packaging import open_archive
+
+    try:
+        is_project = target.name == "ops.py" or (target / "ops.py").is_file()
+        is_file, is_root = target.is_file(), is_opp_root(target)
+    except OSError:  # A name that is too long for the system: Project.find says so.
+        return None
+    if is_project:
+        return None
+    if not (is_file or is_root):
+        if not os.path.lexists(target):
+            msg = f"{target} doesn't exist"
+            raise UsageError(msg, help=_WHAT)
+        msg = f"{target} is nothing that can be inspected"
+        raise NotAProjectError(msg, because=f"it has no ops.py, no op_graph and no {LIBRARY}", help=_WHAT)
+    if is_root:
+        # The name that it was given: an installed package is a link, and what it names is opkit's affair.
+        return inspect_opp_root(target, name=target.absolute().name)
+    if ".so" in target.suffixes:
+        return inspect_library(target)
+    with open_archive(target) as opp_root:
+        return inspect_opp_root(opp_root.path, name=target.name)
+
+
+def _deliverable_lines(found: Inspection) -> Iterator[str]:
+    manifest = found.manifest
+    yield found.name if manifest is None else f"{found.name}: package {manifest.package} {manifest.version}"
+    yield ""
+    yield f"registers {_counted(len(found.ops), 'op')}"
+    yield from _aligned([["", op.type, *_told(op)] for op in found.ops])
+    yield "needs"
+    yield from _aligned(
+        [
+            ["", "libraries", " ".join(found.needed) or "none"],
+            ["", "glibc", found.highest("glibc") or "none"],
+            ["", "libstdc++", ", ".join(_standard_library(found)) or "none"],
+            [
+                "",
+                "toolkit",
+                "not said" if manifest is None or manifest.requires.toolkit is None else f"CANN {manifest.requires.toolkit} or newer",
+            ],
+        ]
+    )
+    yield "is for"
+    yield from _aligned(
+        [
+            ["", "processor", ", ".join(found.machines) or "none: it holds no library"],
+            ["", "string ABI", " and ".join(map(str, found.string_abis)) or "any: no string goes in or out"],
+            *(() if manifest is None else _built_for(manifest)),
+        ]
+    )
+    if found.violations:
+        yield "differs from its manifest"
+        yield from (f"  {violation}" for violation in found.violations)
+
+
+def _told(op: RegisteredOp) -> Iterator[str]:
+    if op.prototype is not None:
+        yield op.prototype
+    if not op.is_executed:
+        yield "described by REG_OP only" if op.is_described else "in the manifest only: no library registers it"
+    elif not op.is_described:
+        yield "registered for execution only: no REG_OP describes it"
+
+
+def _standard_library(found: Inspection) -> Iterator[str]:
+    for name in ("glibcxx", "cxxabi"):
+        version = found.highest(name)
+        if version is not None:
+            yield f"{name.upper()} {version}"
+
+
+def _built_for(manifest: Manifest) -> Iterator[list[str]]:
+    built, target = manifest.built_against, manifest.target
+    mark = ": not for a device" if built.is_simulator else ""
+    yield ["", "built against", f"{'the host simulator' if built.is_simulator else 'CANN'} {built.version}, ABI {built.abi}{mark}"]
+    yield ["", "NPU", target.npu_arch or "the device's: kernels are compiled on it"]
+    yield ["", "SoCs", ", ".join(target.socs) or "not told apart"]
+
+
+def _printable(line: str) -> str:
+    """A library may have been named by anyone, and a terminal takes some letters for orders."""
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count or 'no'} {word}{'' if count == 1 else 's'}"
 
 
 def _package_lines(package: dict[str, Any]) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import attrs
@@ -23,12 +24,13 @@ from opkit.codegen.dtype_rows import (
 from opkit.codegen.expressions import ArgStatements, BlockStatements, KernelShapeStatements, WorkspaceStatements
 from opkit.codegen.helpers import helpers_of
 from opkit.codegen.host_structs import HostStructs, include_of
-from opkit.codegen.literals import cmake_string, comment_lines, cpp_int, cpp_string
+from opkit.codegen.literals import cmake_bracket, cmake_string, comment_lines, cpp_int, cpp_string
 from opkit.codegen.ports import PortKinds
-from opkit.codegen.proto import proto_lines
+from opkit.codegen.proto import proto_line, proto_lines
 from opkit.codegen.shapes import InputRule, OutputRule, ShapeRules, UserRule
-from opkit.layout import PREBUILT_KERNELS, include_folder, library_folder
+from opkit.layout import LAYOUT_VERSION, LIBRARY, MANIFEST, OS, PREBUILT_KERNELS, include_folder, library_folder
 from opkit.spec import (
+    DEFAULT_SOC,
     DTYPES,
     MAX_BLOCKS,
     Attr,
@@ -47,6 +49,7 @@ from opkit.spec import (
     Refresh,
     ShapePattern,
 )
+from opkit.toolkit import OLDEST_CANN
 
 __all__ = ["PackageContext", "context_of"]
 
@@ -201,6 +204,35 @@ class BenchmarkContext:
 
 
 @attrs.frozen(kw_only=True)
+class ManifestContext:
+    """What the manifest of the deliverable says that the spec knows already; the library's path is below the OPP root."""
+
+    name: str
+    layout: int
+    os: str
+    library: str
+    ops: str
+    """JSON in a bracket argument of CMake, as `socs`: the types with their prototypes."""
+    socs: str
+    """Those that the spec tells apart."""
+    oldest_toolkit: str
+
+    @classmethod
+    def of(cls, prototypes: Mapping[str, str], socs: Iterable[str] = ()) -> ManifestContext:
+        """`prototypes` are those of the op types, each in one line."""
+        ops = [{"type": op, "prototype": prototype} for op, prototype in prototypes.items()]
+        return cls(
+            name=MANIFEST,
+            layout=LAYOUT_VERSION,
+            os=OS,
+            library=str(library_folder("${manifest_arch}") / LIBRARY),
+            ops=cmake_bracket(_nested(ops, depth=1)),
+            socs=cmake_bracket(_nested([*socs], depth=2)),
+            oldest_toolkit=".".join(map(str, OLDEST_CANN)),
+        )
+
+
+@attrs.frozen(kw_only=True)
 class PackageContext:
     name: str
     namespace: str
@@ -211,6 +243,7 @@ class PackageContext:
     library_folder: str
     include_folder: str
     prebuilt_file: str
+    manifest: ManifestContext
     dtypes: tuple[DType, ...]
     """Those that a message can name: what the package uses, and what is everywhere. A toolkit may lack others."""
     held_dtypes: tuple[DType, ...]
@@ -255,6 +288,7 @@ def context_of(package: Package) -> PackageContext:
         library_folder=str(library_folder("${arch}")),
         include_folder=str(include_folder()),
         prebuilt_file=PREBUILT_KERNELS,
+        manifest=_manifest(package),
         header_guard=re.sub(r"[^A-Z0-9]", "_", package.stem.upper()),
         dtypes=tuple(dtype for dtype in DTYPES.values() if dtype.is_everywhere or dtype in used),
         held_dtypes=tuple(dtype for dtype in DTYPES.values() if dtype in used and dtype.npy is not None),
@@ -281,6 +315,16 @@ def context_of(package: Package) -> PackageContext:
         attr_elements=frozenset(_element_of(kind).value for kind in kinds),
         benchmark=_benchmark(package),
     )
+
+
+def _manifest(package: Package) -> ManifestContext:
+    socs = dict.fromkeys(soc for op in package.ops for soc in op.soc_rows if soc != DEFAULT_SOC)
+    return ManifestContext.of({op.type: proto_line(op) for op in package.ops}, socs)
+
+
+def _nested(value: object, *, depth: int) -> str:
+    """JSON as it is indented inside of that many objects. In ASCII, so that it is the same in every locale."""
+    return json.dumps(value, indent=2).replace("\n", "\n" + "  " * depth)
 
 
 def _body_key(op: Op) -> object:

@@ -7,7 +7,17 @@ import struct
 import textwrap
 from collections.abc import Iterator, Sequence
 
-__all__ = ["call_lines", "cmake_string", "comment_lines", "cpp_bool", "cpp_float", "cpp_int", "cpp_string", "cpp_string_lines"]
+__all__ = [
+    "call_lines",
+    "cmake_bracket",
+    "cmake_string",
+    "comment_lines",
+    "cpp_bool",
+    "cpp_float",
+    "cpp_int",
+    "cpp_string",
+    "cpp_string_lines",
+]
 
 # Of 140, what an indentation, quotes and some escapes leave.
 _TEXT_WIDTH = 125
@@ -101,6 +111,12 @@ def call_lines(before: str, arguments: Sequence[str], after: str) -> Iterator[st
 def cmake_string(text: str) -> str:
     """A quoted CMake argument."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$") + '"'
+
+
+def cmake_bracket(text: str) -> str:
+    """A CMake argument in which nothing means anything but itself; not for text that begins with a new line."""
+    marks = next("=" * count for count in range(2, len(text) + 3) if f"]{'=' * count}]" not in text)
+    return f"[{marks}[{text}]{marks}]"
 
 
 def _float32(value: float) -> float | None:

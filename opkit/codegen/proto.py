@@ -7,7 +7,12 @@ from collections.abc import Iterable, Sequence
 from opkit.codegen.attr_literals import proto_default
 from opkit.spec import Attr, DType, Input, Op, Output
 
-__all__ = ["proto_lines"]
+__all__ = ["proto_line", "proto_lines"]
+
+
+def proto_line(op: Op) -> str:
+    """As a manifest has it."""
+    return "".join(proto_lines(op))
 
 
 def proto_lines(op: Op) -> Iterable[str]:

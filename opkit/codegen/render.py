@@ -20,7 +20,11 @@ __all__ = ["render"]
 # Template below templates/deliverable, path in the project; `{stem}` is the header's.
 _FILES = (
     ("CMakeLists.txt.j2", "CMakeLists.txt"),
+    ("CMakePresets.json.j2", "CMakePresets.json"),
+    ("cmake/aarch64-linux-gnu.cmake", "cmake/aarch64-linux-gnu.cmake"),
     ("cmake/flatten_kernel.cmake", "cmake/flatten_kernel.cmake"),
+    ("cmake/write_manifest.cmake.j2", "cmake/write_manifest.cmake"),
+    ("cmake/wheel_init.py", "cmake/wheel_init.py"),
     ("run.sh.j2", "run.sh"),
     ("ge/proto.h.j2", "ge/{header}"),
     ("ge/kernel.h.j2", "ge/{stem}_kernel.h"),

@@ -3,21 +3,54 @@
 from __future__ import annotations
 
 from opkit.deliverable.claim import require_free, require_own
-from opkit.deliverable.manifest import BuiltAgainst, Manifest, ManifestFile, OppRoot
-from opkit.layout import LIBRARY, MANIFEST, OS, include_folder, library_folder, mode_of, root_above
+from opkit.deliverable.manifest import (
+    LARGEST_MANIFEST,
+    BuiltAgainst,
+    Manifest,
+    ManifestFile,
+    ManifestOp,
+    OppRoot,
+    Requires,
+    Target,
+    is_version,
+    path_inside,
+    sha256_of,
+)
+from opkit.layout import (
+    LIBRARY,
+    MANIFEST,
+    OS,
+    include_folder,
+    is_of_the_system,
+    is_opp_root,
+    library_folder,
+    mode_of,
+    other_processors,
+    root_above,
+)
 
 __all__ = [
+    "LARGEST_MANIFEST",
     "LIBRARY",
     "MANIFEST",
     "OS",
     "BuiltAgainst",
     "Manifest",
     "ManifestFile",
+    "ManifestOp",
     "OppRoot",
+    "Requires",
+    "Target",
     "include_folder",
+    "is_of_the_system",
+    "is_opp_root",
+    "is_version",
     "library_folder",
     "mode_of",
+    "other_processors",
+    "path_inside",
     "require_free",
     "require_own",
     "root_above",
+    "sha256_of",
 ]

@@ -7,10 +7,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from manifest_support import signed
 
-from opkit.deliverable import MANIFEST, BuiltAgainst, Manifest, ManifestFile, OppRoot
+from opkit.deliverable import MANIFEST, Manifest, OppRoot
 from opkit.errors import DeliverableError
-from opkit.files import digest_of
 
 _HEADER = PurePosixPath("op_graph/include/add.h")
 
@@ -24,13 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def manifest(root: Path) -> Manifest:
-    return Manifest(
-        opkit="0.1.0",
-        package="add",
-        ops=("AddRefreshOp", "AddNoRefreshOp"),
-        files=(ManifestFile(path=_HEADER, sha256=digest_of(root / _HEADER), size=6),),
-        built_against=BuiltAgainst(kind="simulator", version="9.2.0-sim", abi=0, arch="x86_64"),
-    )
+    return signed(root, [str(_HEADER)], ops=("AddRefreshOp", "AddNoRefreshOp")).manifest
 
 
 def test_what_is_written_is_read_again(root: Path, manifest: Manifest) -> None:
@@ -71,7 +65,8 @@ def test_a_path_that_leaves_the_folder_is_refused(root: Path, manifest: Manifest
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("layout",), 2),
+        (("layout",), 1),
+        (("layout",), 3),
         (("package",), None),
         (("ops",), "AddRefreshOp"),
         (("ops",), [1]),
@@ -111,3 +106,11 @@ def _change(root: Path, place: tuple[str | int, ...], value: object) -> None:
         target = target[key]
     target[place[-1]] = value
     (root / MANIFEST).write_text(json.dumps(document))
+
+
+def test_a_manifest_that_is_none_is_mended_where_it_was_made(tmp_path: Path) -> None:
+    """An OPP root is no project: what is wrong with it can't be built there."""
+    (tmp_path / MANIFEST).write_text("{")
+    with pytest.raises(DeliverableError) as caught:
+        Manifest.read(tmp_path)
+    assert caught.value.help == "build it again in its project: opkit build --force; or install it again"

@@ -2,6 +2,7 @@
 #include "rtc_kernel_loader.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -30,20 +31,31 @@ bool Succeeded(aclError error, const char *call) {
   return false;
 }
 
-// The folder of this library, absolute: a process may have been started anywhere.
-bool FindOwnFolder(std::string &folder) {
+std::string ResolveOwnFolder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void *>(&LoadKernel), &info) == 0 || info.dli_fname == nullptr) {
-    LOG_ERROR("dladdr does not know the library that holds the kernel loader");
-    return false;
+    return {};
   }
   const std::unique_ptr<char, decltype(&std::free)> path(realpath(info.dli_fname, nullptr), &std::free);
-  if (path == nullptr) {
-    LOG_ERROR("the library's own path ", info.dli_fname, " cannot be resolved: ", std::strerror(errno));
+  return path == nullptr ? std::string() : std::string(path.get(), std::strrchr(path.get(), '/'));
+}
+
+// Resolved while the library is loaded: an upgrade of the package renames a link in this path, and what is behind it then are the kernels
+// of another library. Never destroyed: a loaded model may load kernels until the process ends.
+const std::string *const kOwnFolder = new std::string(ResolveOwnFolder());
+
+// The folder of this library, absolute: a process may have been started anywhere.
+bool FindOwnFolder(std::string &folder) {
+  if (kOwnFolder->empty()) {
+    LOG_ERROR("the path of the library that holds the kernel loader could not be resolved when it was loaded");
     return false;
   }
-  folder = path.get();
-  folder.erase(folder.rfind('/'));
+  if (access(kOwnFolder->c_str(), F_OK) != 0) {
+    LOG_ERROR(*kOwnFolder, ", from which this library was loaded, is gone (", std::strerror(errno),
+              "): its package was upgraded or removed while the program ran; start the program anew");
+    return false;
+  }
+  folder = *kOwnFolder;
   return true;
 }
 

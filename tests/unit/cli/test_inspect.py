@@ -1,0 +1,169 @@
+"""`opkit inspect` of what isn't a project: libraries and OPP roots of opkit and of others, and what is neither."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from manifest_support import signed
+from tiny_support import REGISTERED
+
+from opkit.cli import main
+from opkit.deliverable import LIBRARY, MANIFEST, Target, library_folder
+from opkit.deliverable.elf import read_library
+from opkit.toolkit import host_arch
+
+_PLACE = str(library_folder(host_arch()) / LIBRARY)
+# Registered by nobody for execution, and by nobody with a prototype.
+_HALVES = """
+namespace ge {
+namespace op {
+struct Described : Operator {};
+static Operator *New() { return new Described; }
+static const OperatorCreatorRegister described("Described", New);
+}  // namespace op
+}  // namespace ge
+struct Executed : ge::BaseCustomOp {};
+static ge::BaseCustomOp *New() { return new Executed; }
+static const ge::CustomOpCreatorRegister executed("Executed", New);
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("my ops 算子")
+    (folder / "ops.cpp").write_text(REGISTERED + _HALVES)
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", folder / "ops.cpp", "-o", folder / LIBRARY], check=True)
+    return folder / LIBRARY
+
+
+@pytest.fixture
+def root(tmp_path: Path, library: Path) -> Path:
+    """An OPP root of whomever."""
+    root = tmp_path / "an output"
+    (root / _PLACE).parent.mkdir(parents=True)
+    shutil.copy(library, root / _PLACE)
+    return root
+
+
+def _told(capsys: pytest.CaptureFixture[str], target: Path, *, exit_code: int = 0) -> list[str]:
+    assert main(["inspect", str(target)]) == exit_code
+    out, err = capsys.readouterr()
+    return [" ".join(line.split()) for line in (err if exit_code else out).splitlines()]
+
+
+def test_a_library_alone_says_what_it_shows(capsys: pytest.CaptureFixture[str], library: Path) -> None:
+    found = read_library(library)
+    assert _told(capsys, library) == [
+        LIBRARY,
+        "",
+        "registers 3 ops",
+        "Described described by REG_OP only",
+        "Executed registered for execution only: no REG_OP describes it",
+        "Tiny",
+        "needs",
+        f"libraries {' '.join(found.needed)}",
+        f"glibc {found.glibc or 'none'}",
+        f"libstdc++ GLIBCXX {found.glibcxx}, CXXABI {found.cxxabi}",
+        "toolkit not said",
+        "is for",
+        f"processor {host_arch()}",
+        "string ABI any: no string goes in or out",
+    ]
+
+
+def test_an_opp_root_without_a_manifest_is_shown_by_its_libraries(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    shutil.copy(root / _PLACE, root / LIBRARY)
+    assert main(["inspect", str(root), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [each["path"] for each in document["libraries"]] == [LIBRARY, _PLACE]
+    assert [op["type"] for op in document["ops"]] == ["Described", "Executed", "Tiny"]
+    assert (document["name"], document["manifest"], document["violations"]) == ("an output", None, [])
+
+
+def test_a_manifest_adds_what_no_library_shows(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    target = Target(os="linux", arch=host_arch(), npu_arch="dav-2201", socs=("Ascend910B", "Ascend310P"))
+    signed(root, [_PLACE], package="tiny", version="1.2", ops=("Tiny", "Gone"), kind="cann", target=target)
+    for place in (root, root / _PLACE):
+        lines = _told(capsys, place)
+        assert f"{place.name}: package tiny 1.2" in lines
+        assert "Tiny .INPUT(x, TensorType({DT_FLOAT})).OUTPUT(z, TensorType({DT_FLOAT}))" in lines
+        assert any(line.startswith("Gone ") and line.endswith("in the manifest only: no library registers it") for line in lines)
+        assert {"toolkit CANN 9.2 or newer", "built against CANN 9.2.0-sim, ABI 0", "NPU dav-2201", "SoCs Ascend910B, Ascend310P"} <= {
+            *lines
+        }
+        assert "differs from its manifest" not in lines
+
+
+def test_an_opp_root_is_called_what_the_user_calls_it(
+    capsys: pytest.CaptureFixture[str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installed package is a link to a folder of opkit's."""
+    (root.parent / "tiny").symlink_to(root)
+    signed(root, [_PLACE], package="tiny")
+    monkeypatch.chdir(root)
+    for place, name in ((root.parent / "tiny", "tiny"), (Path(), "an output")):
+        assert _told(capsys, place)[0] == f"{name}: package tiny 0.1.0"
+
+
+def test_what_differs_from_the_manifest_is_told(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    (root / "op_graph/include").mkdir()
+    (root / "op_graph/include/a.h").write_text("")
+    signed(root, [_PLACE, "op_graph/include/a.h"])
+    (root / "op_graph/include/a.h").unlink()
+    assert _told(capsys, root)[-2:] == ["differs from its manifest", "op_graph/include/a.h is missing"]
+
+
+def test_the_manifest_of_another_library_says_nothing(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    signed(root, [_PLACE])
+    with (root / _PLACE).open("ab") as file:
+        file.write(b"\0")
+    assert _told(capsys, root / _PLACE)[0] == LIBRARY
+
+
+def test_an_opp_root_whose_library_is_none_is_one_clear_error(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    (root / _PLACE).write_text("library")
+    lines = _told(capsys, root, exit_code=4)
+    assert lines[0].startswith("error[OPK0410]: ")
+    assert lines[0].endswith("is no library that can be read")
+    assert "because: it doesn't begin as an ELF file" in lines
+
+
+def test_a_damaged_manifest_is_an_error_of_the_root_and_none_of_the_library(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    (root / MANIFEST).write_text("{")
+    assert "error[OPK0405]" in _told(capsys, root, exit_code=4)[0]
+    assert _told(capsys, root / _PLACE)[0] == LIBRARY
+
+
+@pytest.mark.parametrize(
+    ("name", "exit_code", "number"),
+    [("gone", 2, "OPK0100"), ("empty", 2, "OPK0101"), ("notes.txt", 4, "OPK0420"), ("x" * 300, 2, "OPK0101"), ("lib.so", 4, "OPK0410")],
+)
+def test_what_is_nothing_of_that_kind_is_one_clear_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, exit_code: int, number: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.txt").write_text("mine\n")
+    (tmp_path / "lib.so").write_text("mine\n")
+    assert f"error[{number}]" in _told(capsys, tmp_path / name, exit_code=exit_code)[0]
+
+
+def test_a_name_gives_the_terminal_no_orders(capsys: pytest.CaptureFixture[str], library: Path, tmp_path: Path) -> None:
+    content = library.read_bytes()
+    assert b"libstdc++.so.6\0" in content
+    (tmp_path / LIBRARY).write_bytes(content.replace(b"libstdc++.so.6\0", b"\x1b[31mlibc++.10\0"))
+    assert any(line.startswith("libraries ?[31mlibc++.10") for line in _told(capsys, tmp_path / LIBRARY))
+
+
+def test_what_is_nothing_to_inspect_is_told_with_all_that_could_be(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    help_line = "help: name a project, an OPP root, a library, an archive or a wheel"
+    error, *_, advice = _told(capsys, tmp_path / "nosuch.whl", exit_code=2)
+    assert error.endswith(f"{tmp_path}/nosuch.whl doesn't exist")
+    assert advice == help_line
+    (tmp_path / "empty").mkdir()
+    error, *_, advice = _told(capsys, tmp_path / "empty", exit_code=2)
+    assert error.endswith(f"{tmp_path}/empty is nothing that can be inspected")
+    assert advice == help_line
