@@ -34,6 +34,7 @@ class Console:
         self.is_verbose = False
         self.is_quiet = False
         self._warned: set[SpecWarning] = set()
+        self._warned_once: set[str] = set()
 
     def say(self, text: str = "") -> None:
         """A line for people."""
@@ -55,7 +56,11 @@ class Console:
 
             self.detail("+ " + shlex.join(os.fspath(part) for part in argv))
 
-    def warn(self, text: str, *, help: str | None = None) -> None:  # noqa: A002 - the word that is printed
+    def warn(self, text: str, *, help: str | None = None, is_once: bool = False) -> None:  # noqa: A002 - the word that is printed
+        """`is_once`: however often the command comes to it."""
+        if is_once and text in self._warned_once:
+            return
+        self._warned_once.add(text)
         _write(sys.stderr, f"{self.paint('warning:', 'yellow', 'bold')} {text}\n")
         if help:
             _write(sys.stderr, f"  help: {help}\n")
@@ -74,6 +79,10 @@ class Console:
     def _labelled(self, line: str) -> str:
         label, separator, message = line.partition(": ")
         return self.paint(label, "red", "bold") + separator + message if line.startswith("error[") else line
+
+    def block(self, text: str) -> None:
+        """What another opkit said to people, as it stands; it was asked to be as quiet as this one is."""
+        _write(sys.stderr, text if text.endswith("\n") else text + "\n")
 
     def data(self, text: str) -> None:
         """What the command was asked for; with --json a command calls `document` instead."""

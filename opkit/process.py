@@ -7,18 +7,19 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from opkit.console import console
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError
 
-__all__ = ["Finished", "become", "run", "session_members"]
+__all__ = ["Command", "Finished", "become", "run", "run_together", "session_members"]
 
 Argv = Sequence["str | os.PathLike[str]"]
 _Child = subprocess.Popen  # noqa: TID251 - this is the one place
+_Key = TypeVar("_Key")
 
 # Ninja and compilers need a moment after SIGINT to remove their partial outputs.
 _LADDER = ((signal.SIGINT, 3.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
@@ -42,6 +43,14 @@ class Finished(NamedTuple):
     def shell_exit(self) -> int:
         """The exit as a shell would give it: 128 + signal for a child that a signal ended."""
         return self.exit if self.exit >= 0 else 128 - self.exit
+
+
+class Command(NamedTuple):
+    """One of several children; each part is as for `run`."""
+
+    argv: Argv
+    cwd: Path | None = None
+    env: Mapping[str, str] | None = None
 
 
 def run(  # noqa: PLR0913 - each is one independent wish
@@ -90,6 +99,34 @@ def run(  # noqa: PLR0913 - each is one independent wish
     )
 
 
+def run_together(commands: Iterable[tuple[_Key, Command]], *, at_once: int) -> Generator[tuple[_Key, Finished], None, None]:
+    """Runs each as `run` does, `at_once` at a time, and gives each with its key as it ends; the next is asked for when there is room.
+
+    Whoever closes the iterator before its end stops all that run, as do an exception and Ctrl-C.
+    """
+    upcoming, running = iter(commands), list[_Running[_Key]]()
+    try:
+        with selectors.DefaultSelector() as selector:
+            while True:
+                while len(running) < at_once and (following := next(upcoming, None)) is not None:
+                    running.append(_Running(*following, selector))
+                if not running:
+                    return
+                for key, _ in selector.select():
+                    key.data[0].take(key, selector)
+                for ended in [each for each in running if not each.is_open]:
+                    finished = ended.finished()
+                    running.remove(ended)
+                    yield ended.key, finished
+    finally:
+        # All of them first, so that they end at the same time.
+        for each in running:
+            _signal_group(each.child.pid, _LADDER[0][0])
+        for each in running:
+            _stop(each.child)
+            each.close()
+
+
 def become(argv: Argv, env: Mapping[str, str]) -> NoReturn:
     """Replaces opkit by the command: its exit, its signals and its terminal are then the caller's own, with nothing of opkit between."""
     arguments = [os.fspath(part) for part in argv]
@@ -131,6 +168,48 @@ class _Sink:
     def close(self) -> None:
         if self.pipe is not None:
             self.pipe.close()  # type: ignore[attr-defined]
+
+
+class _Running(Generic[_Key]):
+    """A child among others, until its pipes are closed."""
+
+    def __init__(self, key: _Key, command: Command, selector: selectors.BaseSelector) -> None:
+        self.key = key
+        self._arguments = tuple(os.fspath(part) for part in command.argv)
+        console.command(self._arguments)
+        self._started = time.monotonic()
+        self.child = _spawn(self._arguments, command.cwd, command.env, merge=False)
+        self._sinks = [_Sink(self.child.stdout, None), _Sink(self.child.stderr, None)]
+        self._open = len(self._sinks)
+        for sink in self._sinks:
+            selector.register(sink.pipe, selectors.EVENT_READ, (self, sink))
+
+    @property
+    def is_open(self) -> bool:
+        return self._open > 0
+
+    def take(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+        chunk = os.read(key.fd, 1 << 16)
+        if chunk:
+            key.data[1].take(chunk)
+        else:
+            selector.unregister(key.fileobj)
+            self._open -= 1
+
+    def finished(self) -> Finished:
+        done = Finished(
+            argv=self._arguments,
+            exit=self.child.wait(),
+            stdout=self._sinks[0].text(),
+            stderr=self._sinks[1].text(),
+            seconds=time.monotonic() - self._started,
+        )
+        self.close()
+        return done
+
+    def close(self) -> None:
+        for sink in self._sinks:
+            sink.close()
 
 
 def _spawn(arguments: tuple[str, ...], cwd: Path | None, env: Mapping[str, str] | None, *, merge: bool) -> _Child[bytes]:

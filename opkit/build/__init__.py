@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from opkit.build.folder import mark
+from opkit.build.generator import find_generator
 from opkit.build.project import Project
 from opkit.build.scratch import scratch_folder
+from opkit.build.settings import BUILD_TYPES, RESERVED, Settings
 from opkit.build.steps import Built, build, clean, find_built, held
+from opkit.build.version import require_fixed_version
 
-__all__ = ["Built", "Project", "build", "clean", "find_built", "held", "scratch_folder"]
+__all__ = [
+    "BUILD_TYPES",
+    "RESERVED",
+    "Built",
+    "Project",
+    "Settings",
+    "build",
+    "clean",
+    "find_built",
+    "find_generator",
+    "held",
+    "mark",
+    "require_fixed_version",
+    "scratch_folder",
+]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opkit.errors import BuildError, CompileError, ConfigureError, LinkError
+from opkit.errors import BuildError, CompileError, ConfigureError, LinkError, NoSpaceError, OpkitError
 
 if TYPE_CHECKING:
     from opkit.spec import Package
@@ -37,7 +37,7 @@ _WARNING_WORDS = ("warning:", "note:")
 _CODE = re.compile(r"^\s*\d+ \| (?P<code>.*)$")
 
 
-def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[], Package] | None = None) -> BuildError:
+def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[], Package] | None = None) -> OpkitError:
     """Gives the error to raise for the output of a failed `step` (cmake or ninja); places below `root` are shown relative to it.
 
     `load` gives the package, which knows where an op is declared and where the files of its kernels lie.
@@ -57,9 +57,9 @@ def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[]
     )
 
 
-def _full_disk(lines: Sequence[str], help_text: str) -> BuildError | None:
+def _full_disk(lines: Sequence[str], help_text: str) -> NoSpaceError | None:
     found = next((line for line in lines if _FULL_DISK in line), None)
-    return None if found is None else BuildError("the disk is full", because=found.strip(), help=help_text)
+    return None if found is None else NoSpaceError("the disk is full", because=found.strip(), help=f"free some space; {help_text}")
 
 
 def _unbuilt_kernel(lines: Sequence[str], root: Path, help_text: str, load: Callable[[], Package] | None) -> CompileError | None:

@@ -1,87 +1,88 @@
-"""CMake and Ninja as opkit calls them, and the log that keeps all they say."""
+"""CMake and Ninja or make as opkit calls them, and the log that keeps all they say."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from opkit import process
-from opkit.build.fingerprint import BUILD_TYPE, GENERATOR, child_environment
+from opkit.build.fingerprint import child_environment
+from opkit.build.generator import explained
 from opkit.console import Progress, console
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, ToolMissingError
 from opkit.files import guard_writing
 
 if TYPE_CHECKING:
+    from opkit.build.generator import Generator
     from opkit.build.lock import BuildLock
     from opkit.build.project import Project
+    from opkit.build.tree import Tree
     from opkit.spec import Package
-    from opkit.toolkit import Compiler, Toolkit
 
 __all__ = ["Driver"]
-
-_STATUS = re.compile(r"^\[(\d+)/(\d+)\] ")
-_NO_WORK = ("ninja: Entering directory", "ninja: no work to do.")
 
 
 class Driver:
     """One build's tools. The log appears with the first line worth keeping, so that a warm build leaves the last one in place."""
 
-    def __init__(self, project: Project, environ: Mapping[str, str], lock: BuildLock) -> None:
+    def __init__(self, project: Project, tree: Tree, environ: Mapping[str, str], lock: BuildLock) -> None:
         self._project = project
+        self._tree = tree
         self._environ = child_environment(environ)
+        self._of_launcher: Mapping[str, str] = {}
         self._lock = lock
         self._log: BinaryIO | None = None
+
+    def set_launcher(self, environment: Mapping[str, str]) -> None:
+        """What the compiler launcher is to find in the environment, for it alone: it is the children's."""
+        self._of_launcher = environment
 
     def close(self) -> None:
         if self._log is not None:
             self._log.close()
 
-    def configure(  # noqa: PLR0913 - what CMake is told
-        self, cmake: Path, ninja: Path, compiler: Compiler, toolkit: Toolkit, *, npu_arch: str | None, has_program: bool
-    ) -> None:
+    def configure(self, cmake: Path, generator: Generator, definitions: Mapping[str, str | os.PathLike[str] | int]) -> None:
         """Raises BuildError with the cause."""
-        project = self._project
-        definitions = {
-            "CMAKE_BUILD_TYPE": BUILD_TYPE,
-            "CMAKE_MAKE_PROGRAM": ninja,
-            "CMAKE_INSTALL_PREFIX": project.output,
-            "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
-            "ASCEND_HOME_PATH": toolkit.home,
-            "OPKIT_CXX11_ABI": toolkit.abi,
-        }
-        if not has_program:
-            definitions["OPKIT_SESSION_RUN"] = "OFF"
-        if npu_arch is not None:
-            definitions["OPKIT_NPU_ARCH"] = npu_arch
-        if not compiler.is_named:
-            definitions["CMAKE_CXX_COMPILER"] = compiler.path
         options = [f"-D{name}={value}" for name, value in definitions.items()]
-        self._run("cmake", [cmake, "-S", project.root, "-B", project.build_dir, "-G", GENERATOR, *options])
+        self._run("cmake", [cmake, "-S", self._project.root, "-B", self._tree.path, "-G", generator.name, *options])
 
-    def compile(self, ninja: Path, jobs: int | None, load: Callable[[], Package]) -> None:
-        """Raises BuildError with the cause; what `load` gives knows the op of a kernel that doesn't compile."""
+    def compile(self, generator: Generator, jobs: int, load: Callable[[], Package], *, is_explained: bool) -> list[str]:
+        """Gives what the tool said of why it does something, if it can and `is_explained`.
+
+        Raises BuildError with the cause; what `load` gives knows the op of a kernel that doesn't compile.
+        """
+        reasons: dict[str, None] = {}
         with ExitStack() as stack:
             progress: list[Progress] = []
+            done = 0
 
             def show(line: str) -> None:
-                match = _STATUS.match(line)
-                if match is None:
+                nonlocal done
+                reason = explained(line, self._tree.path, self._project.root)
+                if reason is not None:
+                    reasons[reason] = None
+                step = generator.progress(line)
+                if step is None:
                     return
+                now, total, note = step
                 if not progress:
                     if not console.is_terminal:
-                        console.step("Compiling", f"{match[2]} step{'s' if match[2] != '1' else ''}")
-                    progress.append(stack.enter_context(console.progress("Building", int(match[2]))))
-                progress[0].advance(note=line[match.end() :].rpartition("/")[2][:60])
+                        # make tells only how far it is, in percent.
+                        console.step("Compiling", f"{total} step{'s' if total != 1 else ''}" if generator.is_ninja else "with make")
+                    progress.append(stack.enter_context(console.progress("Building", total)))
+                progress[0].advance(max(0, now - done), note=note[:60])
+                done = max(done, now)
 
-            self._run("ninja", [ninja, "-C", self._project.build_dir, *([] if jobs is None else [f"-j{jobs}"])], show, load)
+            argv = generator.argv(self._tree.path, jobs, is_explained=is_explained)
+            self._run(generator.tool, argv, show, load, is_idle=generator.says_nothing)
+        return list(reasons)
 
     def install(self, cmake: Path, stage: Path) -> None:
         """Raises BuildError with the cause."""
-        self._run("cmake", [cmake, "--install", self._project.build_dir, "--prefix", stage])
+        self._run("cmake", [cmake, "--install", self._tree.path, "--prefix", stage])
 
     def _run(
         self,
@@ -89,11 +90,13 @@ class Driver:
         argv: Sequence[str | os.PathLike[str]],
         on_line: Callable[[str], None] | None = None,
         load: Callable[[], Package] | None = None,
+        *,
+        is_idle: Callable[[str], bool] = lambda _: False,
     ) -> None:
         unheard = [argv]
 
         def listen(line: str) -> None:
-            if not line.startswith(_NO_WORK):
+            if not is_idle(line):
                 if unheard:
                     from shlex import join
 
@@ -105,7 +108,12 @@ class Driver:
 
         try:
             done = process.run(
-                argv, cwd=self._project.build_dir, env=self._environ, merge=True, on_line=listen, on_start=self._lock.note_session
+                argv,
+                cwd=self._tree.path,
+                env={**self._environ, **self._of_launcher},
+                merge=True,
+                on_line=listen,
+                on_start=self._lock.note_session,
             )
         except (CommandNotFoundError, CommandNotExecutableError) as fault:
             msg = f"{step} went away while it was needed"
@@ -116,10 +124,10 @@ class Driver:
             from opkit.build.diagnosis import diagnose
 
             self._note(f"exit {done.exit}")
-            raise diagnose(done.stdout, root=self._project.root, log=self._project.log, step=step, load=load)
+            raise diagnose(done.stdout, root=self._project.root, log=self._tree.log, step=step, load=load)
 
     def _note(self, line: str) -> None:
-        with guard_writing(self._project.log):
+        with guard_writing(self._tree.log):
             if self._log is None:
-                self._log = self._project.log.open("wb", buffering=0)
+                self._log = self._tree.log.open("wb", buffering=0)
             self._log.write(line.encode("utf-8", "surrogateescape") + b"\n")

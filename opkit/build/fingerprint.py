@@ -1,75 +1,177 @@
-"""What a configured build folder depends on beside the project's files: if any of it differs, CMake starts from scratch."""
+"""What a configured tree depends on beside the project's files: if any of it differs, CMake runs again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from opkit.build.state import identity_of
+from opkit.files import digest_of
+from opkit.layout import HOME_VARIABLE
+from opkit.toolkit import LAUNCHER_VARIABLE
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
+    from opkit.build.settings import Settings
+    from opkit.build.tree import Tree
     from opkit.toolkit import Compiler, Toolkit
 
-__all__ = ["BUILD_TYPE", "GENERATOR", "NPU_ARCH", "child_environment", "differences", "fingerprint"]
+__all__ = [
+    "COMPILER",
+    "COMPILER_VERSION",
+    "DEFINITION",
+    "LAUNCHER",
+    "LAUNCHER_FAULT",
+    "LAUNCHER_FILE",
+    "NPU_ARCH",
+    "OPKIT",
+    "PROJECT_VERSION",
+    "child_environment",
+    "differences",
+    "files_read_by",
+    "fingerprint",
+    "opkit_stamp",
+    "toolchain_file",
+]
 
-GENERATOR = "Ninja"
-BUILD_TYPE = "Release"
 NPU_ARCH = "NPU architecture"
-# What CMake reads when it configures, and where GCC looks for more headers and libraries.
+DEFINITION = "-D "
+OPKIT = "opkit"
+PROJECT_VERSION = "pyproject.toml"
+COMPILER = ("compiler", "compiler file")
+COMPILER_VERSION = "compiler version"
+LAUNCHER = "launcher"
+# Of one that doesn't work, and is passed over until it is another file.
+LAUNCHER_FAULT = "launcher in use"
+LAUNCHER_FILE = "launcher file"
+_TOOLCHAIN = "CMAKE_TOOLCHAIN_FILE"
+_OF_CMAKE = re.compile(r"/cmake(-[\d.]+)?/Modules/")
+# What CMake reads when it configures, and where GCC looks for itself and for more headers and libraries.
 _VARIABLES = (
     "CXX",
     "CXXFLAGS",
     "CFLAGS",
     "CPPFLAGS",
     "LDFLAGS",
-    "CMAKE_TOOLCHAIN_FILE",
+    _TOOLCHAIN,
     "CMAKE_PREFIX_PATH",
-    "CMAKE_CXX_COMPILER_LAUNCHER",
+    "CMAKE_INCLUDE_PATH",
+    "CMAKE_LIBRARY_PATH",
     "CMAKE_CXX_LINKER_LAUNCHER",
     "CPATH",
     "CPLUS_INCLUDE_PATH",
     "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
 )
-# DESTDIR would send the installation elsewhere, the others contradict what opkit passes or translate what it reads.
+# Numbers and hashes that say nothing to a person.
+_STAMPS = ("toolkit files", "compiler file", "toolchain file", LAUNCHER_FILE, PROJECT_VERSION)
+# DESTDIR would send the installation elsewhere and LD_RUN_PATH the library to fixed folders; the others contradict what opkit passes or
+# translate what it reads.
 _REMOVED = (
-    "ASCEND_HOME_PATH",
+    HOME_VARIABLE,
+    _TOOLCHAIN,
+    LAUNCHER_VARIABLE,
     "DESTDIR",
     "CMAKE_GENERATOR",
     "CMAKE_GENERATOR_INSTANCE",
     "CMAKE_GENERATOR_PLATFORM",
     "CMAKE_GENERATOR_TOOLSET",
+    "GNUMAKEFLAGS",
     "LANGUAGE",
     "LC_ALL",
+    "LD_RUN_PATH",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
 )
 
 
 def fingerprint(  # noqa: PLR0913 - what it depends on
-    project: Project, toolkit: Toolkit, compiler: Compiler, environ: Mapping[str, str], *, npu_arch: str | None, has_program: bool
+    project: Project,
+    tree: Tree,
+    environ: Mapping[str, str],
+    *,
+    toolkit: Toolkit,
+    compiler: Compiler,
+    settings: Settings,
+    npu_arch: str | None,
+    has_program: bool,
 ) -> dict[str, str]:
-    """`npu_arch` is the architecture that prebuilt kernels are for, None if it is the device's or there are none."""
+    """`npu_arch` is the architecture that prebuilt kernels are for, None if it is the device's or there are none.
+
+    The build type and the ABI are in the tree's name.
+    """
     return {
         "project": str(project.root),
-        "build folder": str(project.build_dir),
+        "build folder": str(tree.path),
         "toolkit": str(toolkit.home),
-        "toolkit version": toolkit.version,
-        "toolkit installation": toolkit.stamp,
-        "string ABI": str(toolkit.abi),
+        "toolkit files": toolkit.stamp,
         "compiler": str(compiler.path),
         "compiler file": compiler.stamp,
-        "generator": GENERATOR,
-        "build type": BUILD_TYPE,
         **({} if npu_arch is None else {NPU_ARCH: npu_arch}),
         **({} if has_program else {"session program": "none"}),
+        **{f"{DEFINITION}{name}": value for name, value in settings.definitions.items()},
         **{name: environ[name] for name in _VARIABLES if environ.get(name)},
+        **_toolchain(toolchain_file(project, environ)),
     }
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Each as a person would say it: what changed, from what to what."""
     names = [name for name in {**after, **before} if before.get(name) != after.get(name)]
-    return [f"{name}: {before.get(name, 'unset')} -> {after.get(name, 'unset')}" for name in names]
+    return [
+        f"{'' if name == PROJECT_VERSION else 'the '}{name} changed"
+        if name in _STAMPS
+        else f"{name} {before.get(name, 'unset')} -> {after.get(name, 'unset')}"
+        for name in names
+    ]
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of CMake, Ninja and the compilers. Messages come in English, because the diagnosis reads them."""
+    """The environment of CMake, Ninja and the compilers. Messages come in English, because the diagnosis reads them.
+
+    A compiler that CXX names from the current folder is named so that CMake finds it from its own.
+    """
     kept = {name: value for name, value in environ.items() if name not in _REMOVED}
+    program, space, rest = environ.get("CXX", "").strip().partition(" ")
+    if "/" in program and program[0] not in "/'\"":
+        kept["CXX"] = f"{Path(program).absolute()}{space}{rest}"
     return {**kept, "LC_ALL": "C.UTF-8", "NINJA_STATUS": "[%f/%t] "}
+
+
+def toolchain_file(project: Project, environ: Mapping[str, str]) -> Path | None:
+    """The one that the environment names, relative to the project or to the current folder. CMake before 3.21 doesn't read the variable."""
+    named = environ.get(_TOOLCHAIN)
+    if not named:
+        return None
+    of_project = project.root / named
+    return of_project if of_project.is_file() else Path(named).absolute()
+
+
+def opkit_stamp() -> str:
+    """Changes when opkit is installed anew: its metadata lie beside the package, or in a folder of installed packages."""
+    of_opkit = str(Path(__file__).parents[2])
+    folders = dict.fromkeys([of_opkit, *(entry for entry in sys.path if entry.endswith("-packages"))])
+    return ",".join(str(stat) for stat in map(identity_of, folders))
+
+
+def files_read_by(tree: Path, named: Iterable[str], project: Project) -> list[str]:
+    """Those of the files that CMake read which are neither the project's nor CMake's own: a toolchain file, and what it includes."""
+    found = dict.fromkeys(os.path.normpath(tree / name) for name in named)
+    own = (f"{tree}/", f"{project.root}/ge/", f"{project.root}/cmake/", f"{project.root}/CMakeLists.txt", f"{project.root}/pyproject.toml")
+    return [path for path in found if not path.startswith(own) and not _OF_CMAKE.search(path)]
+
+
+def _toolchain(file: Path | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    try:
+        return {"toolchain file": digest_of(file)}
+    except OSError:
+        return {}  # CMake says so in its own words.

@@ -1,4 +1,4 @@
-"""The build folder as opkit's own: marked when made, so that only what opkit made is ever wiped."""
+"""The build folder as opkit's own: marked when made, as is each folder in it, so that only what opkit made is ever wiped."""
 
 from __future__ import annotations
 
@@ -12,56 +12,92 @@ from opkit.files import guard_writing, make_folders, write_whole
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
+    from opkit.build.state import FolderState
 
-__all__ = ["claim", "empty", "is_ours"]
+__all__ = ["TAG", "claim", "empty", "is_leftover", "is_ours", "mark", "remove", "require_owner"]
 
-_TAG = "CACHEDIR.TAG"
+TAG = "CACHEDIR.TAG"
 # The first line is what backup tools look for (https://bford.info/cachedir/); the second is how opkit knows its own.
 _TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by opkit, which may remove it.\n"
+# What `write_whole`, a link, a run of a built program and a build of a wheel leave behind when they are killed.
+_LEFTOVER = re.compile(r"\.(?:CACHEDIR\.TAG|opkit-build\.json|compile_commands\.json|\w+_session_run)\.\d+|opkit-scratch|opkit-wheel\.log")
 _SOURCE_LINE = r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$"
 
 
 def is_ours(folder: Path) -> bool:
     try:
-        return (folder / _TAG).read_bytes() == _TEXT
+        return (folder / TAG).read_bytes() == _TEXT
     except OSError:
         return False
+
+
+def is_leftover(path: Path) -> bool:
+    return _LEFTOVER.fullmatch(path.name) is not None
+
+
+def mark(folder: Path) -> None:
+    """Notes that opkit made the folder and may remove it with all that is in it. Raises OSError."""
+    if not is_ours(folder):
+        write_whole(folder / TAG, _TEXT)
 
 
 def claim(project: Project) -> None:
     """Makes or adopts the build folder.
 
-    Adopted is one that is empty, or that CMake made by hand for this very project. Raises UsageError for any other that opkit didn't make.
+    Adopted is one that is empty, or in which only CMake worked by hand for this very project: opkit's trees lie beside that then.
+    Raises UsageError for any other that opkit didn't make.
     """
     folder = project.build_dir
     with guard_writing(folder, help="name a folder that can be written with --build-dir DIR"):
         if is_ours(folder):
             return
         make_folders(folder)
-        if any(folder.iterdir()) and not _is_cmake_tree_of(project):
+        if not _holds_only_cmake_trees_of(project):
             msg = f"{project.shown(folder)} wasn't made by opkit"
             raise UsageError(
                 msg, because="it holds other files, or the CMake build of another project", help="remove it, or give another --build-dir"
             )
-        write_whole(folder / _TAG, _TEXT)
+        mark(folder)
+
+
+def require_owner(project: Project, state: FolderState) -> None:
+    """Raises UsageError for a build folder that opkit builds another project in: neither a copy nor one whose project is gone."""
+    folder = project.build_dir
+    if state.root is None or state.place != str(folder) or state.root == str(project.root) or not Path(state.root).is_dir():
+        return
+    msg = f"{project.shown(folder)} is the build folder of another project"
+    raise UsageError(msg, because=f"{state.root} was built in it", help="give another --build-dir")
 
 
 def empty(folder: Path, *, keep: Iterable[str] = ()) -> None:
-    """Removes what is in the folder. The tag goes last, so that an interrupted clean can be repeated; with `keep` it stays."""
+    """Removes what is in the folder but its mark and what is in `keep`."""
+    kept = {TAG, *keep}
+    for entry in folder.iterdir():
+        if entry.name not in kept:
+            remove(entry)
+
+
+def remove(entry: Path) -> None:
+    """Removes a file, a link or a whole folder; the mark of a folder goes last, so that an interrupted removal can be repeated."""
     import shutil  # It loads three compression libraries, which no warm build needs.
 
-    kept = {*keep}
-    entries = [entry for entry in folder.iterdir() if entry.name not in kept and (not kept or entry.name != _TAG)]
-    for entry in sorted(entries, key=lambda entry: entry.name == _TAG):
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    if entry.is_dir() and not entry.is_symlink():
+        if is_ours(entry):
+            empty(entry)
+        shutil.rmtree(entry)
+    else:
+        entry.unlink(missing_ok=True)
 
 
-def _is_cmake_tree_of(project: Project) -> bool:
+def _holds_only_cmake_trees_of(project: Project) -> bool:
+    folder = project.build_dir
+    others = [entry for entry in folder.iterdir() if not is_leftover(entry)]
+    return _is_cmake_tree_of(folder, project) or all(_is_cmake_tree_of(entry, project) for entry in others)
+
+
+def _is_cmake_tree_of(folder: Path, project: Project) -> bool:
     try:
-        cache = (project.build_dir / "CMakeCache.txt").read_text("utf-8", "replace")
+        cache = (folder / "CMakeCache.txt").read_text("utf-8", "replace")
     except OSError:
         return False
     match = re.search(_SOURCE_LINE, cache)

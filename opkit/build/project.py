@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from opkit.errors import NotAProjectError, UsageError
 
-__all__ = ["LOG", "Project"]
+__all__ = ["Project", "require_plain_names"]
 
-LOG = "opkit-build.log"
+# CMake, make and the depfiles of compilers read these as their own, in the name of any folder.
+_SPECIAL = ';#"\\\n'
 
 
 class Project(NamedTuple):
@@ -64,13 +65,20 @@ class Project(NamedTuple):
     def ops_py(self) -> Path:
         return self.root / "ops.py"
 
-    @property
-    def log(self) -> Path:
-        return self.build_dir / LOG
-
     def shown(self, path: Path) -> str:
         """A path as a person would type it: relative to the project if it lies in it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+
+def require_plain_names(project: Project) -> None:
+    """Raises UsageError for a folder whose name no build can have."""
+    for what, folder in (("the project", project.root), ("--build-dir", project.build_dir), ("--output", project.output)):
+        special = next((letter for letter in str(folder) if letter in _SPECIAL), None)
+        if special is not None:
+            msg = f"{what} {folder} can't be built in"
+            raise UsageError(
+                msg, because=f"CMake and make read the {special!r} in its name as their own", help="move it, or name another folder"
+            )
 
 
 def _absolute(folder: Path | str) -> Path:

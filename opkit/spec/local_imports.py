@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OPKIT = str(Path(__file__).parents[1])
+_OF_PYTHON = (_OPKIT + os.sep, os.path.dirname(os.__file__) + os.sep)  # noqa: PTH120 - as a text that others start with
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -55,7 +56,8 @@ class SpecFolder:
     def importable(self) -> Iterator[list[Path]]:
         """Makes the folder the first of `sys.path` and gives the list that the path of each module imported from it is noted in.
 
-        Leaves `sys.path`, `sys.modules` and the import caches as they were.
+        In the end the list has those of other folders too that are neither Python's nor installed. Leaves `sys.path`, `sys.modules` and the
+        import caches as they were; there, too, nothing is written.
         """
         imported: list[Path] = []
         loader = type("_NotingLoader", (_FreshLoader,), {"imported": imported})
@@ -65,9 +67,11 @@ class SpecFolder:
                 raise ImportError(entry)
             return importlib.machinery.FileFinder(entry, (loader, importlib.machinery.SOURCE_SUFFIXES))
 
+        known = set(sys.modules)
         before = {name: module for name, module in sys.modules.items() if self.holds_module(name, module)}
         for name in before:
             del sys.modules[name]
+        writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         self._forget()
         sys.path.insert(0, self.root)
         sys.path_hooks.insert(0, hook)
@@ -80,6 +84,10 @@ class SpecFolder:
             for name in [name for name, module in sys.modules.items() if self.holds_module(name, module)]:
                 del sys.modules[name]
             sys.modules.update(before)
+            for name, path in _of_other_folders(known).items():
+                imported.append(path)
+                del sys.modules[name]
+            sys.dont_write_bytecode = writes_bytecode
             self._forget()
 
     def _forget(self) -> None:
@@ -88,6 +96,20 @@ class SpecFolder:
         # The lines too: they are kept by time stamp, which an edit within a second doesn't change on every file system.
         for name in [name for name in linecache.cache if self.holds(name)]:
             del linecache.cache[name]
+
+
+def _of_other_folders(known: set[str]) -> dict[str, Path]:
+    """The modules in Python that aren't in `known`, have a source, and may be edited as a spec is, each with its path.
+
+    Those that come with compiled ones stay out: they can't be loaded twice.
+    """
+    found = {}
+    for name in sys.modules.keys() - known:
+        path = getattr(sys.modules[name], "__file__", None)
+        if isinstance(path, str) and not path.startswith(_OF_PYTHON) and _INSTALLED.isdisjoint(Path(path).parts) and Path(path).is_file():
+            found[name] = Path(_absolute(path))
+    compiled = {name.partition(".")[0] for name, path in found.items() if path.suffix != ".py"}
+    return {name: path for name, path in found.items() if name.partition(".")[0] not in compiled}
 
 
 def _absolute(path: str) -> str:

@@ -91,7 +91,7 @@ def _candidates(package: Package, op: Op, soc: str | None) -> Iterator[Plan]:
             key = tuple(shapes.values())
             if key not in seen:
                 seen.add(key)
-                yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"{size} elements")
+                yield Plan(op=op, combo=combo, shapes=shapes, attrs=values, why=f"{size} element{'' if size == 1 else 's'}")
         for why, shapes in (
             *several_tiles(package, op, port),
             *rows_of(package, op),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from opkit.build import Built, Project, held, scratch_folder
+from opkit.build import Built, Project, held, mark, scratch_folder
+from opkit.console import console
 from opkit.errors import CompileError, MachineError, OpkitError, SessionError
 from opkit.files import guard_writing
 from opkit.run import (
@@ -28,6 +29,7 @@ from opkit.run import (
     activate,
     build_case,
     compile_error_of,
+    launcher_for,
     make_inputs,
     reference_of,
     run_session,
@@ -97,17 +99,24 @@ def run_tests(package: Package, built: Built, host: Host, listener: Listener, *,
         broken = {_row_of(result.plan): result.error for result in tested if result.plan is not None and result.error is not None}
         tested += [_ended(plan, broken[_row_of(plan)]) for plan in plans if _row_of(plan) in broken]
         able = [plan for plan in plans if _row_of(plan) not in broken]
-        tested += _run_small(runner, variant.package, able, built.project.build_dir / "small-block", built.program)
+        tested += _run_small(runner, variant.package, able, built.project.build_dir / "small-block", built)
     return tuple(tested)
 
 
-def _run_small(runner: _Runner, variant: Package, plans: Sequence[Plan], root: Path, program: Path) -> list[CaseResult]:
-    """Builds the variant in ``root`` and runs it; one whose kernels don't compile while it is built, op by op."""
+def _run_small(runner: _Runner, variant: Package, plans: Sequence[Plan], root: Path, whole: Built) -> list[CaseResult]:
+    """Builds the variant in ``root`` as ``whole`` was built and runs it by the program of that; one whose kernels don't compile while it is
+    built, op by op.
+    """
     if not plans:
         return []
     small = _moved(variant, root)
+    console.step("Testing", f"more than {MAX_BLOCKS} blocks, in a second build: with small blocks, in {root.parent.name}/{root.name}")
+    # Its kernels are compiled for this machine, whatever they are prebuilt for.
+    settings = whole.settings._replace(npu_arch=None)
     try:
-        with held(Project.at(root), runner.host.toolkit, runner.host.environ, package=small, program=program) as built:
+        with held(
+            Project.at(root), runner.host.toolkit, runner.host.environ, package=small, program=whole.program, settings=settings
+        ) as built:
             return runner.run(plans, built)
     except CompileError as error:
         if len(variant.ops) == 1:
@@ -116,7 +125,7 @@ def _run_small(runner: _Runner, variant: Package, plans: Sequence[Plan], root: P
     for op in variant.ops:
         alone = attrs.evolve(variant, ops=(op,))
         of_op = [plan for plan in plans if plan.op.type == op.type]
-        tested += _run_small(runner, alone, of_op, root.with_name(f"{root.name}-{op.stem}"), program)
+        tested += _run_small(runner, alone, of_op, root.with_name(f"{root.name}-{op.stem}"), whole)
     return tested
 
 
@@ -143,6 +152,8 @@ def _moved(package: Package, root: Path) -> Package:
         return root / path.relative_to(package.root)
 
     with guard_writing(root):
+        root.mkdir(exist_ok=True)
+        mark(root)
         for file in (*package.kernel_files, *with_included(package.user_headers, package.root)):
             moved(file).parent.mkdir(parents=True, exist_ok=True)
             # With its time: an unchanged kernel must not cost a build.
@@ -249,6 +260,7 @@ class _Runner:
         request = SessionRequest(
             program=built.program,
             report=work / "report.json",
+            launcher=launcher_for(self.host.toolkit.arch, self.host.environ),
             cases=tuple(item.folder for item in prepared),
             device=self.device,
             is_check_only=True,

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from opkit.toolkit.discovery import Candidate, Kind, Origin, Toolkit, candidates, discover, host_arch, process_environment
-from opkit.toolkit.tools import Compiler, Tool, find_cmake, find_compiler, find_ninja
+from opkit.toolkit.abi import served_abis, string_abi_of
+from opkit.toolkit.cache import user_cache
+from opkit.toolkit.discovery import (
+    ARCHITECTURES,
+    MACHINES,
+    OLDEST_CANN,
+    Candidate,
+    Kind,
+    Origin,
+    Toolkit,
+    candidates,
+    discover,
+    elf_arch,
+    host_arch,
+    process_environment,
+)
+from opkit.toolkit.launchers import LAUNCHER_VARIABLE, NO_LAUNCHER, Launcher, find_launcher
+from opkit.toolkit.tools import Compiler, Tool, find_cmake, find_compiler, find_cross_compiler, find_emulator, find_make, find_ninja
 
 __all__ = [
+    "ARCHITECTURES",
+    "LAUNCHER_VARIABLE",
+    "MACHINES",
+    "NO_LAUNCHER",
+    "OLDEST_CANN",
     "Candidate",
     "Compiler",
     "Kind",
+    "Launcher",
     "Origin",
     "Tool",
     "Toolkit",
     "candidates",
     "discover",
+    "elf_arch",
     "find_cmake",
     "find_compiler",
+    "find_cross_compiler",
+    "find_emulator",
+    "find_launcher",
+    "find_make",
     "find_ninja",
     "host_arch",
     "process_environment",
+    "served_abis",
+    "string_abi_of",
+    "user_cache",
 ]

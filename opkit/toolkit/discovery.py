@@ -9,25 +9,52 @@ import enum
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from opkit import resources
 from opkit.errors import ToolkitError
+from opkit.layout import HOME_VARIABLE
+from opkit.toolkit.abi import DEFAULT_ABI, abi_of
 
-__all__ = ["Candidate", "Kind", "Origin", "Toolkit", "candidates", "discover", "host_arch", "process_environment"]
+__all__ = [
+    "ARCHITECTURES",
+    "MACHINES",
+    "OLDEST_CANN",
+    "Candidate",
+    "Kind",
+    "Origin",
+    "Toolkit",
+    "candidates",
+    "discover",
+    "elf_arch",
+    "host_arch",
+    "process_environment",
+]
 
-_VARIABLE = "ASCEND_HOME_PATH"
+OLDEST_CANN = (9, 2)
+_VARIABLE = HOME_VARIABLE
 _SIMULATOR_MARK = "opkit-simulator.json"
 # Where CANN's installers put a toolkit, for root and for one user, newest naming first.
 _BASES = ("/usr/local/Ascend", "~/Ascend")
 _NAMES = ("cann", "latest", "ascend-toolkit/latest")
 _VERSION_FILES = ("version.info", "compiler/version.info", "runtime/version.info", "version.cfg")
-_VERSION_LINE = r"(?im)^\s*(?:version|compiler_version|toolkit_version|runtime_running_version)\s*=\s*\[?(?:[\d.]+:)?([\w.+-]+)"
+# These two are also in cmake/write_manifest.cmake.
+_VERSION_LINE = (
+    r"(?aim)^[ \t\r]*(?:version|compiler_version|toolkit_version|runtime_running_version)[ \t]*=[ \t]*\[?(?:[0-9.]+:)?([a-z0-9_.+-]+)"
+)
+# Of a package that has a version of its own, the release that it belongs to.
+_RELEASE_LINE = r"(?aim)^[ \t\r]*version_dir[ \t]*=[ \t]*(?:cann-)?([0-9][a-z0-9_.+-]*)"
 _PROBED_LIBRARIES = ("lib64/libascendcl.so", "lib64/libacl_rt.so", "lib64/libgraph.so")
-_MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine of the ELF specification
+MACHINES = {183: "aarch64", 62: "x86_64"}  # e_machine of the ELF specification
+# As GE names them.
+ARCHITECTURES = tuple(MACHINES.values())
 _ARCH_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
+_HEADERS = ("acl/acl_rt.h", "acl/acl_rt_compile.h", "graph/custom_op.h", "graph/operator_reg.h", "ge/ge_api.h")
+_LIBRARIES = ("acl_rt", "acl_rtc", "ge_runner", "graph", "graph_base", "lowering", "metadef")
 _WAYS_OUT = "name a toolkit with --toolkit DIR or ASCEND_HOME_PATH, or unset ASCEND_HOME_PATH to use the bundled simulator"
 
 
@@ -75,10 +102,39 @@ class Toolkit(NamedTuple):
     def label(self) -> str:
         return f"{'host simulator' if self.is_simulator else 'CANN'} {self.version}, {self.arch}"
 
+    @property
+    def is_too_old(self) -> bool:
+        """Whether it says that it is older than the interfaces that generated code uses; not for a version that can't be read."""
+        release = re.match(r"(\d+)\.(\d+)", self.version)
+        return release is not None and tuple(int(part) for part in release.groups()) < OLDEST_CANN
+
+    @property
+    def way_out(self) -> str:
+        """A command that takes another toolkit for one build, or makes the bundled one whole."""
+        if self.origin is Origin.BUNDLED:
+            return "pip install --force-reinstall ascend-opkit"
+        bundled = resources.bundled_toolkit()
+        if bundled is None:
+            return "opkit build --toolkit DIR"
+        return f"opkit build --toolkit {shlex.quote(str(bundled))}"
+
     def missing_headers(self) -> list[str]:
         """What the generated code includes and this toolkit lacks; an older CANN has no custom_op.h or no run-time compiler."""
-        needed = ["acl/acl_rt.h", "acl/acl_rt_compile.h", "graph/custom_op.h", "graph/operator_reg.h", "ge/ge_api.h"]
-        return [header for header in needed if not (self.include / header).is_file()]
+        return [header for header in _HEADERS if not (self.include / header).is_file()]
+
+    def missing_libraries(self) -> list[str]:
+        """What the generated CMake project links with and this toolkit lacks."""
+        return [name for name in (f"lib{library}.so" for library in _LIBRARIES) if not (self.lib64 / name).exists()]
+
+    def require_current(self) -> None:
+        """Raises ToolkitError if custom ops can't be built with it: it is too old, or a part of it isn't installed."""
+        missing = self.missing_headers()
+        if not missing and not self.is_too_old:
+            return
+        oldest = ".".join(map(str, OLDEST_CANN))
+        msg = f"the toolkit {self.home} can't build custom ops: needs CANN {oldest} or newer, found {self.version}"
+        because = f"it has no include/{', include/'.join(missing)}" if missing else "the interfaces of custom ops came with that release"
+        raise ToolkitError(msg, because=because, help=f"{self.way_out}, or name a newer one")
 
 
 class Candidate(NamedTuple):
@@ -108,16 +164,22 @@ def discover(environ: Mapping[str, str], *, option: str | None = None, cwd: Path
             msg = f"{candidate.path} is no CANN toolkit"
             raise ToolkitError(msg, where=candidate.reason.removeprefix("named by "), because=candidate.refusal, help=_WAYS_OUT)
     msg = "no CANN toolkit named or found, and this opkit carries no simulator"
-    raise ToolkitError(msg, because="opkit runs from a checkout that was never installed", help="pip install .")
+    because = (
+        f"{_VARIABLE} is not set, nothing is installed in {' or '.join(_BASES)}, and opkit runs from a checkout that was never installed"
+    )
+    raise ToolkitError(msg, because=because, help=f"pass --toolkit DIR, or export {_VARIABLE}=DIR, or install the simulator: pip install .")
 
 
 def candidates(environ: Mapping[str, str], *, option: str | None = None, cwd: Path | None = None) -> list[Candidate]:
     """Every place in the order of preference, existing or named; for `opkit toolkit list`."""
-    return [
+    there = [
         found
         for found in _in_order(environ, option, cwd or Path.cwd())
         if found.toolkit or found.refusal != "it does not exist" or found.origin is Origin.NAMED
     ]
+    homes = [found.toolkit.home for found in there if found.toolkit and found.origin is not Origin.BUNDLED]
+    # Of the bundled one that is named too, the reason of the bundled one isn't true.
+    return [found for found in there if found.origin is not Origin.BUNDLED or found.toolkit is None or found.toolkit.home not in homes]
 
 
 def _in_order(environ: Mapping[str, str], option: str | None, cwd: Path) -> Iterator[Candidate]:
@@ -140,7 +202,7 @@ def _candidate(name: str, origin: Origin, reason: str, environ: Mapping[str, str
         refusal = _refusal(name, path)
     except OSError as fault:  # A name that is too long for the system, or a folder that may not be looked into.
         refusal = fault.strerror
-    toolkit = None if refusal else _inspected(path.resolve(), origin, reason)
+    toolkit = None if refusal else _inspected(path.resolve(), origin, reason, environ)
     return Candidate(path=path, origin=origin, reason=reason, toolkit=toolkit, refusal=refusal)
 
 
@@ -167,7 +229,7 @@ def _refusal(name: str, path: Path) -> str | None:  # noqa: PLR0911 - one for ea
     return None
 
 
-def _inspected(home: Path, origin: Origin, reason: str) -> Toolkit:
+def _inspected(home: Path, origin: Origin, reason: str, environ: Mapping[str, str]) -> Toolkit:
     mark = home / _SIMULATOR_MARK
     kind = Kind.SIMULATOR if mark.is_file() else Kind.CANN
     version, source = _version(home, mark)
@@ -175,13 +237,24 @@ def _inspected(home: Path, origin: Origin, reason: str) -> Toolkit:
         home=home,
         kind=kind,
         version=version,
-        # CANN's libraries are built with the old string ABI, and the simulator serves both.
-        abi=0,
+        # The simulator serves both, so that there is nothing to find out.
+        abi=DEFAULT_ABI if kind is Kind.SIMULATOR else abi_of(home, environ),
         arch=_arch(home),
         origin=origin,
         reason=reason,
-        stamp="" if source is None else str(source.stat().st_mtime_ns),
+        stamp=_stamp(home, source),
     )
+
+
+def _stamp(home: Path, source: Path | None) -> str:
+    """The file that tells the version, and the libraries that generated code is linked with, as they are."""
+    told = []
+    for path in (source, *(home / "lib64" / f"lib{library}.so" for library in _LIBRARIES)):
+        with suppress(OSError):
+            if path is not None:
+                found = path.stat()
+                told.append(f"{path.name} {found.st_size}.{found.st_mtime_ns}")
+    return ",".join(told)
 
 
 def _version(home: Path, mark: Path) -> tuple[str, Path | None]:
@@ -194,7 +267,8 @@ def _version(home: Path, mark: Path) -> tuple[str, Path | None]:
     files = [home / name for name in _VERSION_FILES] + sorted(home.glob("*-linux/ascend_toolkit_install.info"))
     for file in files:
         if file.is_file():
-            match = re.search(_VERSION_LINE, file.read_text("utf-8", "replace"))
+            text = file.read_bytes().decode("utf-8", "replace")
+            match = re.search(_RELEASE_LINE, text) or re.search(_VERSION_LINE, text)
             if match:
                 return match[1], file
     return "unknown", None
@@ -202,15 +276,23 @@ def _version(home: Path, mark: Path) -> tuple[str, Path | None]:
 
 def _arch(home: Path) -> str:
     for name in _PROBED_LIBRARIES:
-        try:
-            with (home / name).open("rb") as file:
-                head = file.read(20)
-        except OSError:
-            continue
-        machine = _MACHINES.get(int.from_bytes(head[18:20], "little")) if head[:4] == b"\x7fELF" else None
-        if machine:
+        machine = elf_arch(home / name)
+        if machine is not None and machine in ARCHITECTURES:
             return machine
     return host_arch()
+
+
+def elf_arch(path: Path) -> str | None:
+    """What the header of an ELF file says it is for: a name that GE knows, or the number of another machine. None for any other file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(20)
+    except OSError:
+        return None
+    if head[:4] != b"\x7fELF":
+        return None
+    machine = int.from_bytes(head[18:20], "little")
+    return MACHINES.get(machine, f"machine {machine}")
 
 
 def host_arch() -> str:

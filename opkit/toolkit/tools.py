@@ -5,30 +5,55 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from opkit import process
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, CompilerMissingError, ToolMissingError
 
-__all__ = ["OLDEST_CMAKE", "Compiler", "Tool", "find_cmake", "find_compiler", "find_ninja"]
+__all__ = [
+    "OLDEST_CMAKE",
+    "Compiler",
+    "Tool",
+    "find_cmake",
+    "find_compiler",
+    "find_cross_compiler",
+    "find_emulator",
+    "find_make",
+    "find_ninja",
+    "on_path",
+]
 
 OLDEST_CMAKE = (3, 20)
 _COMPILERS = ("g++", "c++", "clang++")
+# As clang and an older Debian call what GE calls aarch64.
+_ARM = ("aarch64", "arm64")
+_BINFMT = Path("/proc/sys/fs/binfmt_misc")
 
 
 class Compiler(NamedTuple):
-    """The first word of CXX, or a compiler found on PATH. With `is_named` CXX may hold more words, and CMake reads it itself."""
+    """The first word of CXX, or a compiler found on PATH. With `is_named` CXX may hold more words, and CMake reads it itself: `wrapped` are
+    the programs among them, for instance a compiler behind ccache.
+    """
 
     path: Path
     is_named: bool
     reason: str
+    wrapped: tuple[Path, ...] = ()
 
     @property
     def stamp(self) -> str:
         """Changes when the compiler is upgraded in place."""
-        return str(self.path.stat().st_mtime_ns)
+        return ",".join(f"{found.st_size}.{found.st_mtime_ns}" for found in (path.stat() for path in (self.path, *self.wrapped)))
+
+    def version(self) -> str:
+        """What it says of itself, in one line."""
+        try:
+            done = process.run([self.path, *self.wrapped, "--version"], timeout=20)
+        except (CommandNotFoundError, CommandNotExecutableError):
+            return "unknown"
+        return done.stdout.partition("\n")[0].strip() or "unknown"
 
 
 class Tool(NamedTuple):
@@ -42,21 +67,60 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
     named = environ.get("CXX", "").strip()
     if named:
         try:
-            program = shlex.split(named)[0]
+            program, *more = shlex.split(named)
         except ValueError as fault:
             msg = "CXX can't be read as a command"
             raise CompilerMissingError(msg, because=f"CXX={named}: {fault}", help="unset CXX") from fault
-        path = _on_path(program, environ)
+        path = on_path(program, environ)
         if path is None:
             msg = f"no C++ compiler: CXX names {program}, which isn't there"
             raise CompilerMissingError(msg, because=f"CXX={named}", help="unset CXX, or install that compiler")
-        return Compiler(path=path, is_named=True, reason="named by CXX")
+        wrapped = (on_path(word, environ) for word in more if not word.startswith("-"))
+        return Compiler(path=path, is_named=True, reason="named by CXX", wrapped=tuple(found for found in wrapped if found is not None))
     for name in _COMPILERS:
-        path = _on_path(name, environ)
+        path = on_path(name, environ)
         if path is not None:
             return Compiler(path=path, is_named=False, reason="found on PATH")
     msg = "no C++ compiler: install the package g++"
     raise CompilerMissingError(msg, because=f"none of {', '.join(_COMPILERS)} is on PATH", help="sudo apt install -y g++")
+
+
+def find_cross_compiler(environ: Mapping[str, str], arch: str) -> Compiler:
+    """CXX if it compiles for `arch`, else the cross compiler of Debian's name on PATH. Raises CompilerMissingError for none."""
+    name = f"{arch}-linux-gnu-g++"
+    named = environ.get("CXX", "").strip()
+    if named:
+        compiler = find_compiler(environ)
+        target = _target_of([compiler.path, *shlex.split(named)[1:]])
+        if not target.startswith(_ARM if arch == _ARM[0] else arch):
+            msg = f"CXX doesn't compile for {arch}"
+            because = f"CXX={named} compiles for {target or 'a processor that it does not tell'}"
+            raise CompilerMissingError(
+                msg, because=because, help=f"unset CXX, so that {name} is taken, or name a compiler for {arch} with it"
+            )
+        return compiler
+    path = on_path(name, environ)
+    if path is None:
+        package = f"g++-{arch.replace('_', '-')}-linux-gnu"
+        msg = f"no C++ compiler for {arch}: install the package {package}"
+        raise CompilerMissingError(msg, because=f"{name} isn't on PATH, and CXX isn't set", help=f"sudo apt install {package}")
+    return Compiler(path=path, is_named=False, reason="found on PATH")
+
+
+def find_emulator(environ: Mapping[str, str], arch: str) -> tuple[str, ...]:
+    """What to put before a program for `arch`, so that it runs here: QEMU, or what makes the kernel's own QEMU find the libraries of
+    Debian's cross compiler. Empty if there is neither.
+    """
+    libraries = f"/usr/{arch}-linux-gnu"
+    for name in (f"qemu-{arch}-static", f"qemu-{arch}"):
+        path = on_path(name, environ)
+        if path is not None:
+            return str(path), "-L", libraries
+    try:
+        is_registered = (_BINFMT / f"qemu-{arch}").read_text().startswith("enabled")
+    except OSError:
+        is_registered = False
+    return ("/usr/bin/env", f"QEMU_LD_PREFIX={libraries}") if is_registered else ()
 
 
 def find_cmake(environ: Mapping[str, str]) -> Tool:
@@ -84,6 +148,16 @@ def find_ninja(environ: Mapping[str, str]) -> Tool:
     raise ToolMissingError(msg, because=_seen(refused), help="pip install ninja")
 
 
+def find_make(environ: Mapping[str, str]) -> Tool:
+    """The system's make. Raises ToolMissingError."""
+    for name in ("make", "gmake"):
+        path = on_path(name, environ)
+        if path is not None:
+            return Tool(path=path, reason="found on PATH")
+    msg = "no make"
+    raise ToolMissingError(msg, because="neither make nor gmake is on PATH", help="sudo apt install -y make")
+
+
 def _binaries(name: str, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     passed_over = ""
     for path in _all_on_path(name, environ):
@@ -109,7 +183,8 @@ def _wheel_folders(name: str) -> list[Path]:
     return [package / "data" / "bin" for package in packages] + [Path(sysconfig.get_path("scripts"))]
 
 
-def _on_path(program: str, environ: Mapping[str, str]) -> Path | None:
+def on_path(program: str, environ: Mapping[str, str]) -> Path | None:
+    """The program that a shell with this environment would start, absolute."""
     if os.sep in program:
         return Path(program).absolute() if _is_executable(Path(program)) else None
     return next(_all_on_path(program, environ), None)
@@ -118,9 +193,9 @@ def _on_path(program: str, environ: Mapping[str, str]) -> Path | None:
 def _all_on_path(program: str, environ: Mapping[str, str]) -> Iterator[Path]:
     # An empty element of PATH means the current folder to a shell; a tool found by that accident is not the user's choice.
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        path = Path(folder).absolute() / program
-        if folder and _is_executable(path):
-            yield path
+        path = f"{folder}/{program}"
+        if folder and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113 - most of them aren't there, in every build
+            yield Path(path).absolute()
 
 
 def _is_executable(path: Path) -> bool:
@@ -141,6 +216,15 @@ def _version_of(path: Path) -> str | None:
         return None
     match = re.search(r"\d+\.\d+(?:\.\d+)?", done.stdout) if done.ok else None
     return match[0] if match else None
+
+
+def _target_of(command: Sequence[str | Path]) -> str:
+    """The triple that a compiler's command line compiles for, such as aarch64-linux-gnu; empty if it doesn't tell."""
+    try:
+        done = process.run([*command, "-dumpmachine"], timeout=20)
+    except (CommandNotFoundError, CommandNotExecutableError):
+        return ""
+    return done.stdout.strip() if done.ok else ""
 
 
 def _seen(refused: list[str]) -> str:

@@ -111,3 +111,13 @@ def test_progress_on_a_terminal_shows_a_bar(console: Console, monkeypatch: pytes
         progress.advance()
         progress.advance(note="a.cpp")
     assert "Building" in capsys.readouterr().err
+
+
+def test_a_warning_of_both_builds_of_a_command_is_printed_once(console: Console, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        console.warn("ccache doesn't work", help="mend it", is_once=True)
+        console.warn("each time")
+    assert capsys.readouterr().err == "warning: ccache doesn't work\n  help: mend it\n" + "warning: each time\n" * 2
+    console.reset()
+    console.warn("ccache doesn't work", is_once=True)
+    assert capsys.readouterr().err == "warning: ccache doesn't work\n"

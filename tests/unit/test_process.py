@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -190,3 +192,56 @@ def test_becoming_an_absent_command_is_one_clear_error() -> None:
         process.become(["no-such-program"], dict(os.environ))
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+def test_children_that_run_together_are_given_as_they_end_no_more_than_asked_for_at_once() -> None:
+    asked: list[int] = []
+
+    def commands() -> Iterator[tuple[int, process.Command]]:
+        for number, seconds in enumerate((0.5, 0.0, 0.0, 0.0)):
+            asked.append(number)
+            yield number, process.Command(_python(f"import sys, time; time.sleep({seconds}); print({number}); sys.exit({number})"))
+
+    ended: list[int] = []
+    for number, done in process.run_together(commands(), at_once=2):
+        # Those that ended, the one that did just now, and one more at most.
+        assert len(asked) <= len(ended) + 2
+        assert (done.exit, done.stdout) == (number, f"{number}\n")
+        ended.append(number)
+    assert sorted(ended) == [0, 1, 2, 3]
+    assert ended[0] != 0
+
+
+def test_more_output_than_pipes_hold_of_children_together_does_not_block() -> None:
+    code = "import sys; sys.stdout.write('o' * 300_000); sys.stderr.write('e' * 300_000)"
+    for _, done in process.run_together([(number, process.Command(_python(code))) for number in range(3)], at_once=3):
+        assert (len(done.stdout), len(done.stderr)) == (300_000, 300_000)
+
+
+def test_leaving_children_that_run_together_stops_them_and_theirs(tmp_path: Path) -> None:
+    starts = "child = subprocess.Popen(['sleep', '60']); open(sys.argv[1], 'w').write(str(child.pid))"
+    code = f"import subprocess, sys, time; {starts}; time.sleep(60)"
+    pids = [tmp_path / str(number) for number in range(2)]
+    slow = [(path.name, process.Command(_python(code, str(path)))) for path in pids]
+    last = (
+        "last",
+        process.Command(_python(f"import os, time\nwhile not all(map(os.path.exists, {list(map(str, pids))})): time.sleep(0.02)")),
+    )
+    with closing(process.run_together([*slow, last], at_once=3)) as ended:
+        assert next(ended)[0] == "last"
+    assert [path for path in pids if not _ends_within(int(path.read_text()), 5)] == []
+
+
+def test_a_program_that_is_absent_stops_those_that_run_beside_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"
+
+    def commands() -> Iterator[tuple[int, process.Command]]:
+        yield 0, process.Command(_python(code, str(pid)))
+        while not pid.exists() or not pid.read_text():
+            time.sleep(0.02)
+        yield 1, process.Command(["no-such-program"])
+
+    with pytest.raises(CommandNotFoundError):
+        list(process.run_together(commands(), at_once=2))
+    assert _ends_within(int(pid.read_text()), 5)

@@ -33,7 +33,7 @@ void DescribeAddress(char *text, size_t bytes, const RunningBlock &running, uint
     return;
   }
   const auto ub = reinterpret_cast<uintptr_t>(block.ub);
-  if (address >= ub + block.launch->ub_bytes && address - (ub + block.launch->ub_bytes) < 4096) {
+  if (address >= ub + block.launch->ub_bytes && address - (ub + block.launch->ub_bytes) < static_cast<uintptr_t>(sysconf(_SC_PAGESIZE))) {
     std::snprintf(text, bytes, "past the unified buffer of %u bytes", block.launch->ub_bytes);
     return;
   }

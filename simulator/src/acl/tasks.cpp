@@ -2,6 +2,7 @@
 #include "acl/tasks.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,32 +27,35 @@ namespace {
 
 // A launch that is over within this time isn't worth waking another thread.
 constexpr uint64_t kInlineNs = 10000;
-constexpr size_t kUbGuard = 4096;
 
 std::atomic<uint64_t> launch_count{0};
 
-// The unified buffer of one thread, between two pages without access.
+// The unified buffer of one thread, between two pages without access: of 4 KiB, or of 64 on some ARM kernels. The buffer is a multiple of
+// either.
 class UnifiedBuffer {
  public:
   UnifiedBuffer() {
-    void *map = mmap(nullptr, kMapBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) return;
     map_ = static_cast<uint8_t *>(map);
-    mprotect(map_, kUbGuard, PROT_NONE);
-    mprotect(map_ + kUbGuard + chip::kUbBytes, kUbGuard, PROT_NONE);
+    mprotect(map_, page_, PROT_NONE);
+    mprotect(map_ + page_ + chip::kUbBytes, page_, PROT_NONE);
   }
   ~UnifiedBuffer() {
-    if (map_ != nullptr) munmap(map_, kMapBytes);
+    if (map_ != nullptr) munmap(map_, MapBytes());
   }
   UnifiedBuffer(const UnifiedBuffer &) = delete;
   UnifiedBuffer &operator=(const UnifiedBuffer &) = delete;
 
-  uint8_t *Begin() const { return map_ == nullptr ? nullptr : map_ + kUbGuard; }
+  uint8_t *Begin() const { return map_ == nullptr ? nullptr : map_ + page_; }
 
  private:
-  static constexpr size_t kMapBytes = kUbGuard + chip::kUbBytes + kUbGuard;
+  size_t MapBytes() const { return page_ + chip::kUbBytes + page_; }
+
+  const size_t page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   uint8_t *map_ = nullptr;
 };
+static_assert(chip::kUbBytes % 65536 == 0);
 
 // One launch while it runs; the sink of its blocks' findings.
 struct Launch {

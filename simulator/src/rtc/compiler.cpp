@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -50,23 +51,55 @@ std::string OnPath(const std::string &name) {
   return "";
 }
 
+#if defined(__aarch64__)
+constexpr Elf64_Half kMachine = EM_AARCH64;
+constexpr char kCrossCompiler[] = "aarch64-linux-gnu-g++";
+constexpr char kCrossPackage[] = "g++-aarch64-linux-gnu";
+#elif defined(__x86_64__)
+constexpr Elf64_Half kMachine = EM_X86_64;
+constexpr char kCrossCompiler[] = "x86_64-linux-gnu-g++";
+constexpr char kCrossPackage[] = "g++-x86-64-linux-gnu";
+#endif
+
+// Whether the program is one of another machine, which the kernel runs all the same: this process is emulated. A script is of none.
+bool IsForeign(const std::string &path) {
+  Elf64_Ehdr header{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char *>(&header), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine != kMachine;
+}
+
 Compiler FindCompiler() {
   Compiler compiler;
   if (const char *chosen = rt::Env().compiler) {
     compiler.path = OnPath(chosen);
     if (compiler.path.empty()) compiler.problem = "OPKIT_SIM_CXX=" + std::string(chosen) + " is not a program that can be run";
   } else {
-    for (const char *name : {"g++", "c++", "clang++"}) {
+    bool is_emulated = false;
+    for (const char *name : {"g++", "c++", "clang++", kCrossCompiler}) {
       compiler.path = OnPath(name);
+      // Of the machine underneath, that would compile for it.
+      if (!compiler.path.empty() && name != kCrossCompiler && IsForeign(compiler.path)) {
+        is_emulated = true;
+        compiler.path.clear();
+      }
       if (!compiler.path.empty()) break;
     }
-    if (compiler.path.empty()) {
+    if (compiler.path.empty() && is_emulated) {
+      compiler.problem = "no " + std::string(kCrossCompiler) +
+                         " on PATH, and the other compilers there compile for another processor than the one that is emulated; the "
+                         "simulator compiles kernels with it: sudo apt install " +
+                         kCrossPackage + ", or set OPKIT_SIM_CXX";
+    } else if (compiler.path.empty()) {
       compiler.problem =
           "no C++ compiler (g++, c++ or clang++) on PATH; the simulator compiles kernels with it: sudo apt install g++, or set "
           "OPKIT_SIM_CXX";
     }
   }
-  if (!compiler.path.empty()) compiler.identity = IdentityOf(compiler.path);
+  if (!compiler.path.empty()) {
+    compiler.identity = IdentityOf(compiler.path);
+    compiler.is_cross = IsForeign(compiler.path);
+  }
   return compiler;
 }
 

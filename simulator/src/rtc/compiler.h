@@ -8,12 +8,14 @@
 namespace opkit_sim::rtc {
 
 struct Compiler {
-  std::string path;      // absolute; empty: none found
-  std::string identity;  // path, size and time of the file, so that a cache hit needs no process
-  std::string problem;   // why there is none
+  std::string path;       // absolute; empty: none found
+  std::string identity;   // path, size and time of the file, so that a cache hit needs no process
+  std::string problem;    // why there is none
+  bool is_cross = false;  // it is a program of another machine than this one: this process is emulated there
 };
 
-// OPKIT_SIM_CXX, else g++, c++, clang++ on PATH. Found once a process.
+// OPKIT_SIM_CXX, else g++, c++, clang++ on PATH, else a cross compiler by its name in Debian, as an emulated process finds it beside those
+// that compile for the machine underneath. Found once a process.
 const Compiler &HostCompiler();
 
 // The toolkit this library lies in: <home>/lib64/libacl_rtc.so. Empty if that can't be told.

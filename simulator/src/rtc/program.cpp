@@ -37,6 +37,11 @@ constexpr aclError kFailure = 576000;
 
 constexpr char kDefaultName[] = "default_program";
 constexpr char kArch[] = "dav-2201";
+#if defined(__aarch64__)
+constexpr char kArchitecture[] = "aarch64";
+#elif defined(__x86_64__)
+constexpr char kArchitecture[] = "x86_64";
+#endif
 
 struct Program {
   std::mutex mutex;
@@ -113,10 +118,13 @@ std::string ParseOptions(const std::vector<std::string> &given, Options *options
 // --- compilation
 // ---------------------------------------------------------------------------------------------------------------------------
 
-// Options of both steps. The instruction set must be the same while macros are expanded and while code is made.
+// Options of both steps. The instruction set must be the same while macros are expanded and while code is made; a cross compiler doesn't
+// know that of an emulated processor. A plain char is signed on each, as it isn't on ARM otherwise: a kernel means the same everywhere.
 std::vector<std::string> SharedArguments(const Options &options) {
-  return {options.standard,   options.optimisation,          "-march=native",     "-fPIC",
-          "-fno-show-column", "-fno-diagnostics-show-caret", "-fmessage-length=0"};
+  std::vector<std::string> arguments{options.standard,   options.optimisation,          "-fsigned-char",     "-fPIC",
+                                     "-fno-show-column", "-fno-diagnostics-show-caret", "-fmessage-length=0"};
+  if (!HostCompiler().is_cross) arguments.emplace_back("-march=native");
+  return arguments;
 }
 
 std::vector<std::string> PreprocessArguments(const Options &options, const std::string &dependencies) {
@@ -266,7 +274,7 @@ std::string WorkingFolder() {
 
 std::string KeyOf(const Program &program, const Options &options) {
   Digest digest;
-  digest.AddField("opkit rtc 2, kernel abi " + std::to_string(kAbiVersion));
+  digest.AddField("opkit rtc 2, kernel abi " + std::to_string(kAbiVersion) + ", " + kArchitecture);
   digest.AddField(program.source);
   digest.AddField(program.name);
   digest.AddField(HostCompiler().identity);

@@ -83,6 +83,9 @@ Status Compile(const char *call, uint64_t session_id, uint32_t graph_id) {
 
 Status GEInitialize(const Options &options) { return Environment::Instance().Initialize(options); }
 Status GEFinalize() { return Environment::Instance().Finalize(); }
+// GE exports it without a public header; who comes with ops of its own asks by it whether it is too late.
+bool IsGEInitialize();
+bool IsGEInitialize() { return Environment::Instance().IsInitialized(); }
 AscendString GEGetErrorMsgV2() { return report::TakeErrors(); }
 AscendString GEGetWarningMsgV2() { return report::TakeWarnings(); }
 

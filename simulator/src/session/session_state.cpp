@@ -266,6 +266,11 @@ ge::Status Environment::Finalize() {
   return ge::SUCCESS;
 }
 
+bool Environment::IsInitialized() const {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  return is_initialized_;
+}
+
 uint64_t Environment::Open(const Options &options) {
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   int32_t device = device_;

@@ -86,6 +86,7 @@ class Environment {
 
   ge::Status Initialize(const Options &options);
   ge::Status Finalize();
+  bool IsInitialized() const;
 
   /// 0, with a report, if GE isn't initialised or the options name no device.
   uint64_t Open(const Options &options);

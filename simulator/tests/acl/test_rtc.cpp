@@ -445,6 +445,29 @@ TEST(a_misled_child_names_the_variable) {
   CHECK_EQ(Compile(kGood).log, "OPKIT_SIM_CXX=/nonexistent/g++ is not a program that can be run\n");
 }
 
+// As a process that is emulated finds the compilers of the machine underneath.
+TEST(compilers_for_another_processor_are_passed_over) {
+  const std::string folder = OPKIT_TEST_BINARY_DIR "/rtc_foreign";
+  mkdir(folder.c_str(), 0777);
+  std::string program =
+      "\x7f"
+      "ELF\x02\x01\x01";
+  program.resize(64, '\0');
+  program[18] = '\xf3';  // RISC-V
+  for (const char *name : {"/g++", "/clang++"}) {
+    WriteFile(folder + name, program);
+    chmod((folder + name).c_str(), 0755);
+  }
+  CHECK_EQ(StatusOfChild("an_emulated_child", {{"PATH", folder.c_str()}}), 0);
+}
+
+TEST(an_emulated_child_names_the_cross_compiler) {
+  if (!IsChild()) return;
+  const Compiled compiled = Compile(kGood);
+  CHECK_EQ(compiled.code, 576000);
+  CHECK_CONTAINS(compiled.log, "-linux-gnu-g++ on PATH, and the other compilers there compile for another processor");
+}
+
 TEST(a_child_compiles) { CHECK_EQ(RunFill(Compile(kGood, "child.asc"), "fill", 8), 8U); }
 
 TEST_MAIN()

@@ -78,8 +78,13 @@ std::vector<gert::Tensor> One(gert::Tensor tensor) {
 size_t GraphAllocations() { return opkit_sim::rt::OutstandingAllocations(opkit_sim::rt::Owner::kGraph); }
 }  // namespace
 
+namespace ge {
+bool IsGEInitialize();
+}
+
 // First: it needs a process in which GE isn't initialised.
 TEST(before_initialisation_every_call_fails_with_e10062) {
+  CHECK(!ge::IsGEInitialize());
   ge::Session session(Options{});
   CHECK_CONTAINS(Errors(), "E10062: Failed to create a Session. Reason: GE is not correctly initialized.");
   CHECK_EQ(session.GetSessionId(), 0);
@@ -89,6 +94,7 @@ TEST(before_initialisation_every_call_fails_with_e10062) {
   CHECK_EQ(ge::GEFinalize(), ge::SUCCESS);
   CHECK_CONTAINS(std::string(ge::GEGetWarningMsgV2().GetString()), "GEFinalize is called before GEInitialize");
   session_test::Initialize();
+  CHECK(ge::IsGEInitialize());
   Errors();
   CHECK_EQ(session.AddGraph(0, OneOpGraph("UpdatedAdd")), ge::FAILED);
   CHECK_CONTAINS(Errors(), "there is no session (session_id=0)");

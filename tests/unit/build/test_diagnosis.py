@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from opkit.build.diagnosis import diagnose
-from opkit.errors import BuildError, CompileError, ConfigureError, LinkError
+from opkit.errors import CompileError, ConfigureError, LinkError, OpkitError
 
 _ROOT = Path("/p/my ops")
 _LOG = Path("/p/my ops/build/opkit-build.log")
 
 
-def _diagnosed(output: str) -> BuildError:
+def _diagnosed(output: str) -> OpkitError:
     return diagnose(output, root=_ROOT, log=_LOG, step="ninja")
 
 
@@ -139,6 +139,9 @@ def test_a_compiler_that_is_killed_ran_out_of_memory() -> None:
 def test_a_full_disk_is_the_cause_of_whatever_follows() -> None:
     error = _diagnosed("/p/my ops/ge/x.cpp:1:1: error: error writing to /tmp/ccX.s: No space left on device\nninja: build stopped.\n")
     assert error.message == "the disk is full"
+    # As everywhere else, it is the machine and not the project.
+    assert error.exit_code == 3
+    assert str(error.help).startswith("free some space; the full log is ")
 
 
 def test_an_unknown_failure_shows_the_last_lines_and_ninjas_own_words() -> None:

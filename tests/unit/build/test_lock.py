@@ -59,7 +59,7 @@ def test_a_second_opkit_waits_says_so_once_and_goes_on(project: Project, capsys:
         with locked(project, wait=20):
             pass
         released.wait()
-    assert capsys.readouterr().err.count(f"waiting for opkit process {holder.pid}") == 1
+    assert capsys.readouterr().err.count(f"waiting for process {holder.pid}") == 1
 
 
 def test_a_killed_holder_leaves_no_lock(project: Project) -> None:

@@ -10,6 +10,7 @@ import pytest
 from opkit.build import Project
 from opkit.deliverable import MANIFEST, Manifest
 from opkit.errors import UsageError
+from opkit.files import copy_whole
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def test_files_of_nobody_are_refused_and_kept(tiny: Tiny, elsewhere: Project) ->
 
 def test_what_an_interrupted_build_left_there_is_its_own(tiny: Tiny, elsewhere: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Manifest, "write", _interrupt)
+        patch.setattr("opkit.build.publish.copy_whole", _copied_but_the_manifest)
         with pytest.raises(KeyboardInterrupt):
             tiny.build(elsewhere)
     assert (elsewhere.output / _LIBRARY).is_file()
@@ -90,5 +91,7 @@ def test_what_cmake_installed_by_hand_into_the_projects_own_output_is_replaced(t
     assert "installed" in tiny.build().steps
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _copied_but_the_manifest(source: Path, target: Path, *, mode: int) -> None:
+    if target.name == MANIFEST:
+        raise KeyboardInterrupt
+    copy_whole(source, target, mode=mode)

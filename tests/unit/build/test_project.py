@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from opkit.build import Project
+from opkit.cli import main
 from opkit.errors import NotAProjectError, UsageError
 
 
@@ -73,3 +74,16 @@ def test_a_name_that_no_file_system_takes_is_refused_like_any_other() -> None:
 def test_a_loop_of_links_is_left_to_whoever_writes_there(root: Path) -> None:
     (root / "loop").symlink_to("loop")
     assert Project.find(root, output=root / "loop").output == root / "loop"
+
+
+@pytest.mark.case("I8")
+@pytest.mark.parametrize("option", ["--build-dir", None])
+def test_a_path_that_is_too_long_for_the_system_is_one_error(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str | None
+) -> None:
+    long = tmp_path.joinpath(*["d" * 200] * 25)
+    assert main(["build", str(long)] if option is None else ["build", str(root), option, str(long)]) in (2, 3)
+    told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("using the bundled")]
+    assert [line for line in told if line.startswith("error")] == told[:1]
+    assert "File name too long" in "\n".join(told)
+    assert "Traceback" not in "\n".join(told)

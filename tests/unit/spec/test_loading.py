@@ -66,6 +66,22 @@ def test_the_sources_are_ops_py_and_the_modules_of_its_folder(folder: SpecFolder
     ]
 
 
+def test_a_module_of_another_folder_is_a_source_and_read_afresh(
+    folder: SpecFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common = tmp_path / "common"
+    common.mkdir()
+    monkeypatch.syspath_prepend(str(common))
+    for block in (1024, 2048):
+        # The same length and, in all likelihood, the same second.
+        (common / "helper.py").write_text(f"BLOCK = {block}\n")
+        package = folder.load(HELPED)
+        assert block_of(package) == f'ceil_div(numel("x"), {block})'
+        assert package.sources == (folder.ops_py, common / "helper.py")
+    assert [path.name for path in common.iterdir()] == ["helper.py"]
+    assert "helper" not in sys.modules
+
+
 def test_nothing_is_written_beside_ops_py(folder: SpecFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     folder.write("helper.py", "BLOCK = 1024\n")

@@ -66,4 +66,4 @@ def test_a_copy_has_the_headers_that_those_of_the_user_s_include(tmp_path: Path)
     (project / "ops.py").write_text(f"from opkit import *\n{PADDED}")
     moved = _moved(load_package(project / "ops.py"), tmp_path / "copy")
     copied = {file.relative_to(moved.root).as_posix() for file in moved.root.rglob("*") if file.is_file()}
-    assert copied == {"kernels/k.asc", "ge/user/infer.h", "ge/user/parts/sizes.h", "shared.h"}
+    assert copied == {"CACHEDIR.TAG", "kernels/k.asc", "ge/user/infer.h", "ge/user/parts/sizes.h", "shared.h"}

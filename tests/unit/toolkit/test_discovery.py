@@ -9,7 +9,7 @@ import pytest
 
 from opkit import resources
 from opkit.errors import ToolkitError
-from opkit.toolkit import Kind, candidates, discover, discovery
+from opkit.toolkit import Kind, candidates, discover, discovery, elf_arch
 
 Make = Callable[..., Path]
 
@@ -27,6 +27,7 @@ def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, make_toolkit: Make)
     return home
 
 
+@pytest.mark.case("E1")
 def test_the_option_wins_over_the_variable_over_the_default_place_over_the_simulator(
     tmp_path: Path, make_toolkit: Make, bundled: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_bundled_simulator_says_in_one_line_why_it_is_used(bundled: Path) ->
     assert toolkit.label.startswith("host simulator 9.2.0-sim")
 
 
+@pytest.mark.case("E3")
 @pytest.mark.usefixtures("bundled")
 @pytest.mark.parametrize(
     ("name", "because"),
@@ -85,6 +87,7 @@ def test_an_option_that_is_wrong_is_not_covered_up_by_a_variable_that_is_right(t
     assert caught.value.where == "--toolkit"
 
 
+@pytest.mark.case("E3")
 @pytest.mark.parametrize("spelling", ["toolkit", "./toolkit/", "x/../toolkit", "~/toolkit", "link", "{}/toolkit//"])
 def test_every_spelling_of_a_folder_is_one_absolute_path(tmp_path: Path, make_toolkit: Make, spelling: str) -> None:
     home = make_toolkit(tmp_path / "toolkit")
@@ -93,6 +96,7 @@ def test_every_spelling_of_a_folder_is_one_absolute_path(tmp_path: Path, make_to
     assert discover(environ, cwd=tmp_path).home == home
 
 
+@pytest.mark.case("E3")
 @pytest.mark.usefixtures("bundled")
 def test_an_empty_variable_is_as_good_as_none() -> None:
     assert discover({"ASCEND_HOME_PATH": ""}).is_simulator
@@ -109,12 +113,18 @@ def test_spaces_and_other_scripts_are_fine(tmp_path: Path, make_toolkit: Make) -
     assert discover({"ASCEND_HOME_PATH": str(home)}).home == home
 
 
-def test_no_toolkit_at_all_is_one_clear_error() -> None:
+@pytest.mark.case("E2")
+def test_no_toolkit_at_all_is_one_clear_error_with_the_three_ways_out(tmp_path: Path) -> None:
     with pytest.raises(ToolkitError) as caught:
         discover({})
-    assert caught.value.help == "pip install ."
+    assert caught.value.exit_code == 3
+    assert "ASCEND_HOME_PATH is not set" in (caught.value.because or "")
+    assert f"{tmp_path}/usr/local/Ascend or ~/Ascend" in (caught.value.because or "")
+    for way in ("--toolkit DIR", "export ASCEND_HOME_PATH=DIR", "pip install ."):
+        assert way in (caught.value.help or "")
 
 
+@pytest.mark.case("E3")
 def test_a_link_that_moves_to_another_version_is_another_toolkit(tmp_path: Path, make_toolkit: Make) -> None:
     make_toolkit(tmp_path / "9.1", version="9.1.0")
     make_toolkit(tmp_path / "9.2", version="9.2.0")
@@ -133,7 +143,9 @@ def test_a_link_that_moves_to_another_version_is_another_toolkit(tmp_path: Path,
     [
         ("version.info", "Version=9.2.0\n", "9.2.0"),
         ("version.info", "Version=8.5.RC1.alpha001\n", "8.5.RC1.alpha001"),
-        ("compiler/version.info", "Version=7.7.0.1.231\nversion_dir=8.2\n", "7.7.0.1.231"),
+        ("compiler/version.info", "Version=7.7.0.1.231\nversion_dir=8.2\n", "8.2"),
+        ("compiler/version.info", "version_dir=cann-9.2.0\nVersion=7.7.0.1.231\n", "9.2.0"),
+        ("compiler/version.info", "Version=7.7.0.1.231\n", "7.7.0.1.231"),
         ("version.cfg", "# date\nruntime_running_version=[7.6.0.1.220:8.0.0]\n", "8.0.0"),
         ("aarch64-linux/ascend_toolkit_install.info", "package_name=Ascend-cann-toolkit\nversion=8.0.0\n", "8.0.0"),
         ("version.info", "nothing of use\n", "unknown"),
@@ -164,10 +176,57 @@ def test_a_library_that_is_no_elf_says_nothing_about_the_architecture(tmp_path: 
     assert discover({"ASCEND_HOME_PATH": str(home)}).arch == discovery.host_arch()
 
 
-def test_an_older_toolkit_is_found_and_its_missing_headers_are_named(tmp_path: Path, make_toolkit: Make) -> None:
-    home = make_toolkit(tmp_path / "toolkit", version="7.0")
-    (home / "include/graph/custom_op.h").unlink()
-    assert discover({"ASCEND_HOME_PATH": str(home)}).missing_headers() == ["graph/custom_op.h"]
+@pytest.mark.case("E4")
+@pytest.mark.parametrize(
+    ("version", "header", "because"),
+    [
+        ("7.0", None, "the interfaces of custom ops came with that release"),
+        ("9.1.0", None, "the interfaces of custom ops came with that release"),
+        ("9.2.0", "acl/acl_rt_compile.h", "it has no include/acl/acl_rt_compile.h"),
+        ("7.0", "graph/custom_op.h", "it has no include/graph/custom_op.h"),
+        (None, "graph/custom_op.h", "it has no include/graph/custom_op.h"),
+    ],
+)
+def test_an_older_toolkit_is_found_and_refused_for_a_build_with_what_is_needed_and_what_was_found(
+    tmp_path: Path, make_toolkit: Make, version: str | None, header: str | None, because: str
+) -> None:
+    home = make_toolkit(tmp_path / "toolkit", version=version)
+    if header is not None:
+        (home / "include" / header).unlink()
+    toolkit = discover({"ASCEND_HOME_PATH": str(home)})
+    assert toolkit.missing_headers() == ([] if header is None else [header])
+    with pytest.raises(ToolkitError) as caught:
+        toolkit.require_current()
+    assert caught.value.message.endswith(f"needs CANN 9.2 or newer, found {version or 'unknown'}")
+    assert caught.value.because == because
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize("version", ["9.2.0", "9.10.0", "10.0.RC1", "9.2.0-beta.1", None, "nightly"])
+def test_a_toolkit_that_is_new_enough_or_does_not_say_is_taken(tmp_path: Path, make_toolkit: Make, version: str | None) -> None:
+    discover({"ASCEND_HOME_PATH": str(make_toolkit(tmp_path / "toolkit", version=version))}).require_current()
+
+
+def test_libraries_that_a_project_links_with_and_the_toolkit_lacks_are_named(tmp_path: Path, make_toolkit: Make) -> None:
+    home = make_toolkit(tmp_path / "toolkit")
+    (home / "lib64/libacl_rtc.so").unlink()
+    assert discover({"ASCEND_HOME_PATH": str(home)}).missing_libraries() == ["libacl_rtc.so"]
+
+
+@pytest.mark.parametrize(
+    ("head", "arch"),
+    [
+        (b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little"), "x86_64"),
+        (b"\x7fELF" + bytes(14) + (183).to_bytes(2, "little"), "aarch64"),
+        (b"\x7fELF" + bytes(14) + (243).to_bytes(2, "little"), "machine 243"),
+        (b"\x7fEL", None),
+        (b"", None),
+    ],
+)
+def test_the_header_of_a_library_says_for_which_machine_it_is(tmp_path: Path, head: bytes, arch: str | None) -> None:
+    (tmp_path / "x.so").write_bytes(head)
+    assert elf_arch(tmp_path / "x.so") == arch
+    assert elf_arch(tmp_path / "gone.so") is None
 
 
 def test_a_broken_mark_of_the_simulator_is_one_clear_error(tmp_path: Path, make_toolkit: Make) -> None:
