@@ -1,7 +1,85 @@
-"""From a built OPP root to where it is used."""
+"""From a built OPP root to where it is used.
+
+Names load on first use: `opkit env` and `opkit run` need to know what is installed, and none of what makes or opens an archive.
+"""
 
 from __future__ import annotations
 
-from opkit.packaging.prefix import install
+import importlib
+from typing import TYPE_CHECKING
 
-__all__ = ["install"]
+if TYPE_CHECKING:
+    from opkit.packaging.archive import Packed, open_archive, pack, require_for_a_device, source_date_epoch
+    from opkit.packaging.installing import Change, Removal, Source, install_all, uninstall
+    from opkit.packaging.keeping import Kept
+    from opkit.packaging.places import Place, PlaceKind, find_packages, find_place, opened
+    from opkit.packaging.prefix import Installed, checked_prefix, default_prefix, installed
+    from opkit.packaging.requirements import ThisMachine, require_met, this_machine
+    from opkit.packaging.run_installer import pack_run, require_makeself
+    from opkit.packaging.soundness import require_package
+    from opkit.packaging.sources import open_source
+    from opkit.packaging.tar import Compression
+    from opkit.packaging.verifying import Verified, verify, verify_installed
+    from opkit.packaging.wheel import make_wheel
+
+_MODULES = {
+    "archive": ("Packed", "open_archive", "pack", "require_for_a_device", "source_date_epoch"),
+    "installing": ("Change", "Removal", "Source", "install_all", "uninstall"),
+    "keeping": ("Kept",),
+    "places": ("Place", "PlaceKind", "find_packages", "find_place", "opened"),
+    "prefix": ("Installed", "checked_prefix", "default_prefix", "installed"),
+    "requirements": ("ThisMachine", "require_met", "this_machine"),
+    "run_installer": ("pack_run", "require_makeself"),
+    "soundness": ("require_package",),
+    "sources": ("open_source",),
+    "tar": ("Compression",),
+    "verifying": ("Verified", "verify", "verify_installed"),
+    "wheel": ("make_wheel",),
+}
+
+__all__ = [
+    "Change",
+    "Compression",
+    "Installed",
+    "Kept",
+    "Packed",
+    "Place",
+    "PlaceKind",
+    "Removal",
+    "Source",
+    "ThisMachine",
+    "Verified",
+    "checked_prefix",
+    "default_prefix",
+    "find_packages",
+    "find_place",
+    "install_all",
+    "installed",
+    "make_wheel",
+    "open_archive",
+    "open_source",
+    "opened",
+    "pack",
+    "pack_run",
+    "require_for_a_device",
+    "require_makeself",
+    "require_met",
+    "require_package",
+    "source_date_epoch",
+    "this_machine",
+    "uninstall",
+    "verify",
+    "verify_installed",
+]
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"opkit.packaging.{module}"), name)
+    msg = f"module 'opkit.packaging' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

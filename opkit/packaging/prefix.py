@@ -1,125 +1,204 @@
-"""Installing an OPP root: everything is copied and verified beside its destination first, then renamed into place, the manifest last."""
+"""A prefix, where packages are installed: each is a link to one of its versions, so that an upgrade is the renaming of a link.
+
+<prefix>/acme                     -> .opkit/acme/1.1-0f3a…       an OPP root
+<prefix>/.opkit/acme/1.1-0f3a…/   that version; at most one stays
+<prefix>/.opkit/acme.json         its receipt
+<prefix>/.opkit/.lock             held by who changes the prefix
+<prefix>/.opkit/.made             in a prefix that opkit made: how many folders, and what it was called
+
+No package's name begins with a dot, nor holds one: what is called after a package and what isn't can't meet.
+"""
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from opkit.deliverable import MANIFEST, OppRoot, mode_of, require_free, require_own
-from opkit.errors import DeliverableError, UsageError
-from opkit.files import copy_whole, digest_of, guard_writing, make_folders, remove_empty_folders
+from opkit.deliverable import MANIFEST, Manifest, OppRoot
+from opkit.errors import DeliverableError, UnreadableError, UsageError
+from opkit.files import digest_of, guard_reading
+from opkit.packaging.receipt import Receipt, read_receipts
 
-__all__ = ["install"]
+__all__ = [
+    "LEFT",
+    "PACKAGE",
+    "STATE",
+    "Installed",
+    "checked_prefix",
+    "default_prefix",
+    "files_of",
+    "installed",
+    "receipt_file",
+    "state_in",
+    "state_of",
+    "version_of",
+]
 
-_OPTION = "--prefix"
-_KEPT = ".opkit-kept"
+STATE = ".opkit"
+LEFT = "left"  # the folder of an uninstalled package for what wasn't opkit's
+_VARIABLE = "OPKIT_PREFIX"
+_READABLE = 0o444
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LEFT = re.compile(rf"{LEFT}(\.\d+)?")
+PACKAGE = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def install(source: OppRoot, prefix: Path) -> OppRoot:
-    """Installs to `prefix`, which becomes or already is the OPP root of this package.
+class Installed(NamedTuple):
+    """A package of a prefix. `path` is its OPP root, the same for each version; `folder` is where its files are.
 
-    Raises DeliverableError for a source that isn't what was built, UsageError for a prefix that holds something else, UnwritableError.
-    A failure leaves the prefix as it was.
+    Without a manifest it is broken, and `fault` says how. Without a receipt nobody knows where it came from.
     """
-    target = Path(os.path.normpath(prefix.absolute()))
-    _require_listable(target)
-    _require_apart(source.path, target)
-    violations = source.manifest.violations(source.path)
-    if violations:
-        msg = f"{source.path} isn't what was built"
-        raise DeliverableError(msg, because="; ".join(violations), help="opkit build --force")
-    paths = [file.path for file in source.manifest.files]
-    previous = require_own(target, source.manifest.package, option=_OPTION)
-    owned = {file.path for file in previous or ()}
-    # A file that is the new one already may be all that a killed installation left; one of another content is somebody's.
-    added = [file for file in source.manifest.files if file.path not in owned]
-    require_free(target, [file.path for file in added if not _is_same(target / file.path, file.sha256)], option=_OPTION)
-    stale = owned - {*paths}
-    stage = target / f".opkit-install.{os.getpid()}"
-    made: list[Path] = []
-    is_done = False
-    with guard_writing(target, help=f"name a folder that can be written with {_OPTION} DIR"):
-        try:
-            made = make_folders(target)
-            _stage(source, stage)
-            for path in paths:
-                made += make_folders((target / path).parent)
-            _exchange(stage, target, new=[*paths, PurePosixPath(MANIFEST)], stale=sorted(stale))
-            is_done = True
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
-            for folder in reversed([] if is_done else made):
-                with suppress(OSError):
-                    folder.rmdir()
-        for path in stale:
-            remove_empty_folders((target / path).parent, upto=target)
-    return OppRoot(path=target, manifest=source.manifest)
 
+    package: str
+    path: Path
+    folder: Path
+    manifest: Manifest | None
+    receipt: Receipt | None
+    fault: str | None = None
 
-def _is_same(path: Path, sha256: str) -> bool:
-    return path.is_file() and not path.is_symlink() and digest_of(path) == sha256
+    @property
+    def opp_root(self) -> OppRoot | None:
+        return None if self.manifest is None else OppRoot(path=self.path, manifest=self.manifest)
 
+    @property
+    def version(self) -> str | None:
+        """None if neither manifest nor receipt can be read."""
+        if self.manifest is not None:
+            return self.manifest.version
+        return None if self.receipt is None else self.receipt.version
 
-def _stage(source: OppRoot, stage: Path) -> None:
-    for file in source.manifest.files:
-        make_folders((stage / file.path).parent)
-        copy_whole(source.path / file.path, stage / file.path, mode=mode_of(file.path))
-    source.manifest.write(stage)
-    broken = source.manifest.violations(stage)
-    if broken:
-        msg = f"the copy in {stage} is damaged"
-        raise DeliverableError(msg, because="; ".join(broken))
-
-
-def _exchange(stage: Path, target: Path, *, new: Sequence[PurePosixPath], stale: Sequence[PurePosixPath]) -> None:
-    """Puts the `new` files in the place of the old and takes the `stale` away; if that fails at one, the others are put back.
-
-    Each file is whole at every moment. A kill between two renames can't be undone: the manifest is the last of `new`, so that
-    `Manifest.violations` then names what doesn't belong together, and installing again mends it.
-    """
-    kept = stage / _KEPT
-    replaced: list[PurePosixPath] = []
-    added: list[PurePosixPath] = []
-    for path in (*new, *stale):
-        if (target / path).is_dir() and not (target / path).is_symlink():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target / path))
-    try:
-        for path in stale:
-            if (target / path).exists():
-                make_folders((kept / path).parent)
-                replaced.append(path)
-                (target / path).replace(kept / path)
-        for path in new:
-            if (target / path).exists():
-                make_folders((kept / path).parent)
-                # A copy, not a rename: there is no moment without the file.
-                shutil.copy2(target / path, kept / path)
-                replaced.append(path)
+    def problems(self) -> list[str]:
+        """All that isn't as it was installed, each as one sentence; reads every file."""
+        found = [] if self.fault is None else [self.fault]
+        if not os.path.isdir(self.folder):  # noqa: PTH112 - Path.is_dir raises where a folder above is closed
+            return found
+        modes = {} if self.receipt is None else {file.path: file.mode for file in self.receipt.files}
+        for path, sha256 in files_of(self).items():
+            if path == PurePosixPath(MANIFEST) and self.fault is not None:
+                continue
+            file = self.folder / path
+            try:
+                if not file.is_file():
+                    found.append(f"{path} is missing")
+                    continue
+                if digest_of(file) != sha256:
+                    found.append(f"{path} was edited")
+                lost = modes.get(path, 0) & _READABLE & ~file.stat().st_mode
+            except OSError as fault:
+                found.append(f"{path} can't be read: {fault.strerror}")
             else:
-                added.append(path)
-            (stage / path).replace(target / path)
-    except BaseException:
-        for path in replaced:
-            with suppress(OSError):
-                (kept / path).replace(target / path)
-        for path in added:
-            with suppress(OSError):
-                (target / path).unlink(missing_ok=True)
-        raise
+                if lost:
+                    found.append(f"{path} has mode {file.stat().st_mode & 0o7777:04o}, and was installed with {modes[path]:04o}")
+        return found
 
 
-def _require_listable(target: Path) -> None:
-    if os.pathsep in str(target):
-        msg = f"{_OPTION} {target} isn't one folder"
-        because = "it holds a ':', which separates the folders of ASCEND_CUSTOM_OPP_PATH"
+def default_prefix(environ: Mapping[str, str]) -> Path | None:
+    """OPKIT_PREFIX, else a folder of the user's; None for a user without a home folder. An installer that runs without opkit finds the same
+    (templates/package/install.sh).
+
+    Raises UsageError for an OPKIT_PREFIX that can't be one: unlike an option it holds in every folder, so it has to be absolute.
+    """
+    named = environ.get(_VARIABLE)
+    if named:
+        if not named.startswith("/"):
+            msg = f"{_VARIABLE} isn't an absolute path: {named}"
+            raise UsageError(msg, because="what it is relative to differs from one call to the next", help=f'{_VARIABLE}="$PWD/{named}"')
+        return checked_prefix(named, origin=_VARIABLE)
+    # What isn't absolute is to be ignored, says the specification of XDG_DATA_HOME.
+    data = environ.get("XDG_DATA_HOME", "")
+    if data.startswith("/"):
+        return checked_prefix(f"{data}/opkit/opp", origin="XDG_DATA_HOME")
+    home = environ.get("HOME", "")
+    if not home.startswith("/") or not os.path.isdir(home):  # noqa: PTH112 - Path.is_dir raises where a folder above is closed
+        return None
+    return checked_prefix(f"{home}/.local/share/opkit/opp", origin="HOME")
+
+
+def checked_prefix(named: str, *, origin: str = "--prefix") -> Path:
+    """Absolute, without "..", and with links as they are named. Raises UsageError for what can't be a prefix; `origin` named it."""
+    if not named:
+        msg = f"{origin} is empty"
+        raise UsageError(msg, because="it has to name a folder", help="--prefix DIR")
+    if _CONTROL.search(named):
+        msg = f"{origin} isn't the name of a folder: {named!r}"
+        raise UsageError(msg, because="it holds a control character", help="name another folder")
+    if os.pathsep in named:
+        msg = f"{origin} {named} isn't one folder"
+        because = f"it holds a '{os.pathsep}', which separates the folders of ASCEND_CUSTOM_OPP_PATH"
         raise UsageError(msg, because=because, help="name one folder")
+    path = Path(os.path.abspath(named))  # noqa: PTH100 - not resolved: the prefix may be a link that somebody moves
+    if path == Path(path.anchor):
+        msg = f"{origin} is the root folder"
+        raise UsageError(msg, because="packages need a folder of their own", help="name another folder")
+    return path
 
 
-def _require_apart(source: Path, target: Path) -> None:
-    if target.resolve() == source.resolve():
-        msg = f"{_OPTION} {target} is the output folder itself"
-        raise UsageError(msg, help="name another folder, or use the output folder as it is: opkit env")
+def installed(prefix: Path) -> list[Installed]:
+    """The packages of a prefix in the order of their names, which is the order in which they are activated; broken ones too.
+
+    Raises UnreadableError for a folder that doesn't let itself be read, which isn't the same as an empty one.
+    """
+    prefix = Path(os.path.abspath(prefix))  # noqa: PTH100 - not resolved: the prefix may be a link that somebody moves
+    try:
+        with guard_reading(prefix):
+            names = sorted(path.name for path in prefix.iterdir() if path.is_symlink())
+    except UnreadableError as error:
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+            return []
+        raise
+    found = (state_of(prefix, name) for name in names)
+    return [each for each in found if each is not None]
+
+
+def state_of(prefix: Path, package: str) -> Installed | None:
+    """None if it isn't installed: nothing is there, or only files that an uninstall left because they weren't opkit's."""
+    folder = version_of(prefix, package)
+    if folder is None:
+        return None
+    state = state_in(prefix, package, folder)
+    # Where nobody knows of a package of opkit's, it may be one all the same: only what an uninstall called so is none.
+    return None if state.manifest is None and state.receipt is None and _LEFT.fullmatch(folder.name) else state
+
+
+def state_in(prefix: Path, package: str, folder: Path) -> Installed:
+    """What one version of a package is, in use or not."""
+    receipt = read_receipts(receipt_file(prefix, package)).get(folder.name)
+    manifest: Manifest | None = None
+    fault: str | None = None
+    try:
+        manifest = Manifest.read(folder)
+    except DeliverableError as error:
+        fault = error.message + (f" ({error.because})" if error.because else "")
+    if manifest is None and fault is None:
+        fault = f"{folder / MANIFEST if os.path.isdir(folder) else folder} is missing"  # noqa: PTH112 - as above
+    elif manifest is not None and manifest.package != package:
+        fault = f"its manifest is that of {manifest.package}"
+        manifest = None
+    return Installed(package=package, path=prefix / package, folder=folder, manifest=manifest, receipt=receipt, fault=fault)
+
+
+def version_of(prefix: Path, package: str) -> Path | None:
+    """The folder that the link of a package names, if it is a link of opkit's; the folder needn't exist."""
+    try:
+        target = (prefix / package).readlink()
+    except OSError:
+        return None
+    if target.parts[:-1] != (STATE, package) or target.name.startswith(".") or not PACKAGE.fullmatch(package):
+        return None
+    return prefix / target
+
+
+def receipt_file(prefix: Path, package: str) -> Path:
+    return prefix / STATE / f"{package}.json"
+
+
+def files_of(state: Installed) -> dict[PurePosixPath, str]:
+    """The files that opkit put there, its manifest too, each with its SHA-256: by the receipt, else by the manifest."""
+    if state.receipt is not None:
+        return {**{file.path: file.sha256 for file in state.receipt.files}, PurePosixPath(MANIFEST): state.receipt.manifest}
+    if state.manifest is not None:
+        return {**{file.path: file.sha256 for file in state.manifest.files}, PurePosixPath(MANIFEST): digest_of(state.folder / MANIFEST)}
+    return {}

@@ -2,52 +2,82 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import json
 import os
+import shutil
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
+from archive_support import MACHINES, elf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from install_support import HEADER, KERNEL, LIBRARY, install, opp_root, tree
+from manifest_support import signed
 
-from opkit.deliverable import MANIFEST, BuiltAgainst, Manifest, ManifestFile, OppRoot
-from opkit.errors import DeliverableError, UnwritableError, UsageError
-from opkit.files import digest_of
-from opkit.packaging import install
-
-_LIBRARY = "op_graph/lib/linux/x86_64/libcust_opapi.so"
-_KERNEL = "op_graph/lib/linux/x86_64/add.asc"
-_HEADER = "op_graph/include/add.h"
-
-
-def _opp_root(path: Path, files: dict[str, str], *, package: str = "add") -> OppRoot:
-    for name, text in files.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_text(text)
-    manifest = Manifest(
-        opkit="0.1.0",
-        package=package,
-        ops=("Add",),
-        files=tuple(ManifestFile(path=PurePosixPath(name), sha256=digest_of(path / name), size=len(text)) for name, text in files.items()),
-        built_against=BuiltAgainst(kind="simulator", version="9", abi=0, arch="x86_64"),
-    )
-    manifest.write(path)
-    return OppRoot(path=path, manifest=manifest)
+from opkit.deliverable import MANIFEST, OppRoot, Requires, Target, library_folder
+from opkit.errors import BusyError, DeliverableError, IncompatibleError, NoSpaceError, UnwritableError, UsageError
+from opkit.packaging import Change, Source, default_prefix, install_all, installed, uninstall
+from opkit.toolkit import host_arch
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> OppRoot:
-    return _opp_root(tmp_path / "output", {_LIBRARY: "library", _KERNEL: "kernel", _HEADER: "header"})
+    return opp_root(tmp_path / "output", {LIBRARY: "library", KERNEL: "kernel", HEADER: "header"})
 
 
-def _tree(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST}
+def _change(root: OppRoot, prefix: Path) -> Change:
+    (change,) = install_all([Source.of(root)], prefix)
+    return change
 
 
-def test_the_prefix_becomes_an_opp_root(source: OppRoot, tmp_path: Path) -> None:
-    installed = install(source, tmp_path / "in stall" / "算子")
-    assert installed.path == tmp_path / "in stall" / "算子"
-    assert _tree(installed.path) == _tree(source.path)
-    assert OppRoot.read(installed.path) == installed
-    assert installed.manifest.violations(installed.path) == []
+def _while_held(prefix: Path, change: Callable[[], object]) -> None:
+    """`change` while somebody has the lock: as soon as there is a folder for it."""
+    real = os.open
+
+    def held_first(path: str | Path, flags: int, *others: int) -> int:
+        if Path(path) == prefix / ".opkit/.lock":
+            holder = real(path, flags, *others)
+            fcntl.flock(holder, fcntl.LOCK_EX)
+            holders.append(holder)
+            os.open = real
+        return real(path, flags, *others)
+
+    holders: list[int] = []
+    os.open = held_first  # type: ignore[assignment]
+    try:
+        change()
+    finally:
+        os.open = real
+        for holder in holders:
+            os.close(holder)
+
+
+@pytest.mark.case("F11")
+def test_a_package_is_an_opp_root_of_its_name_with_the_tree_that_ge_looks_in(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "in stall" / "算子"
+    done = install(source, prefix)
+    assert done.path == prefix / "add"
+    assert tree(done.path) == tree(source.path)
+    assert OppRoot.read(done.path) == done.opp_root
+    assert done.problems() == []
+    # As GE walks it, and nothing of opkit's beside it.
+    assert [path.name for path in (prefix / "add" / LIBRARY).parent.glob("*.so")] == ["libcust_opapi.so"]
+    assert sorted(path.name for path in (prefix / "add").iterdir()) == ["op_graph", MANIFEST]
+    assert str((prefix / "add").readlink()) == f".opkit/add/{done.folder.name}"
+
+
+@pytest.mark.case("F11")
+def test_a_package_and_one_whose_name_begins_with_its_name_do_not_mix(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    for name in ("acme", "acme_v2"):
+        install(opp_root(tmp_path / name, {LIBRARY: name, f"op_graph/include/{name}.h": name}, package=name), prefix)
+    assert tree(prefix / "acme") == {LIBRARY: "acme", "op_graph/include/acme.h": "acme"}
+    uninstall(["acme"], prefix)
+    assert [each.package for each in installed(prefix)] == ["acme_v2"]
+    assert tree(prefix / "acme_v2") == {LIBRARY: "acme_v2", "op_graph/include/acme_v2.h": "acme_v2"}
 
 
 @pytest.mark.case("D10")
@@ -57,97 +87,449 @@ def test_everyone_can_read_it_whatever_the_umask(source: OppRoot, tmp_path: Path
         install(source, tmp_path / "new" / "prefix")
     finally:
         os.umask(before)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").rglob("*")}
-    assert {name for name, mode in modes.items() if mode == 0o755} == {
-        "prefix",
-        "op_graph",
-        "lib",
-        "linux",
-        "x86_64",
-        "include",
-        "libcust_opapi.so",
+    modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "new" / "prefix" / "add").resolve().rglob("*")}
+    assert {mode for path, mode in modes.items() if path.is_dir() or path.suffix == ".so"} == {0o755}
+    assert {mode for path, mode in modes.items() if path.is_file() and path.suffix != ".so"} == {0o644}
+    above = [path for path in (tmp_path / "new").rglob("*") if path.is_dir() and not path.is_symlink()]
+    assert {path.stat().st_mode & 0o777 for path in above} == {0o755}
+
+
+def test_the_receipt_says_what_came_from_where_and_when(source: OppRoot, tmp_path: Path) -> None:
+    install(source, tmp_path / "prefix")
+    (document,) = json.loads((tmp_path / "prefix/.opkit/add.json").read_text())["installs"]
+    assert {name: document[name] for name in ("package", "version", "source", "opkit")} == {
+        "package": "add",
+        "version": "0.1.0",
+        "source": str(source.path),
+        "opkit": "0.1.0",
     }
-    assert {name for name, mode in modes.items() if mode == 0o644} == {"add.asc", "add.h", MANIFEST}
+    assert document["sha256"] == document["manifest"]
+    assert document["installed"].endswith("Z")
+    assert document["files"][LIBRARY]["mode"] == "0755"
+    assert document["files"][HEADER]["mode"] == "0644"
 
 
-def test_installing_again_replaces_and_removes_what_the_new_build_lacks(source: OppRoot, tmp_path: Path) -> None:
+def test_an_upgrade_removes_what_the_new_version_lacks_and_keeps_what_is_not_opkits(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     install(source, prefix)
-    (prefix / "notes.txt").write_text("mine")
-    newer = _opp_root(tmp_path / "newer", {_LIBRARY: "newer", _HEADER: "header"})
+    (prefix / "add/notes.txt").write_text("mine")
+    (prefix / "add/op_graph/lib/mine").mkdir()
+    (prefix / "add/op_graph/lib/mine/link").symlink_to("../nowhere")
+    change = _change(opp_root(tmp_path / "newer", {LIBRARY: "newer", HEADER: "header"}, version="0.2.0"), prefix)
+    assert change.verb == "Upgraded"
+    assert tree(prefix / "add") == {LIBRARY: "newer", HEADER: "header", "notes.txt": "mine"}
+    assert str((prefix / "add/op_graph/lib/mine/link").readlink()) == "../nowhere"
+    assert [str(kept.path) for kept in change.kept] == ["notes.txt", "op_graph/lib/mine/link"]
+    assert len(list((prefix / ".opkit/add").iterdir())) == 1
+
+
+def test_an_edited_file_is_kept_under_a_name_that_ge_does_not_load(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add" / LIBRARY).write_text("patched")
+    (prefix / "add" / KERNEL).write_text("tuned")
+    assert installed(prefix)[0].problems() == [f"{LIBRARY} was edited", f"{KERNEL} was edited"]
+    # The new version has no kernel: the edited one may not go back to its place, where it would belong to another library.
+    change = _change(opp_root(tmp_path / "newer", {LIBRARY: "newer"}), prefix)
+    assert tree(prefix / "add") == {LIBRARY: "newer", f"{LIBRARY}.edited": "patched", f"{KERNEL}.edited": "tuned"}
+    assert [(str(kept.path), str(kept.place)) for kept in change.kept] == [(KERNEL, f"{KERNEL}.edited"), (LIBRARY, f"{LIBRARY}.edited")]
+    # A second edit doesn't overwrite the first.
+    (prefix / "add" / LIBRARY).write_text("again")
+    install(source, prefix)
+    assert (prefix / "add" / f"{LIBRARY}.edited").read_text() == "patched"
+    assert (prefix / "add" / f"{LIBRARY}.edited.2").read_text() == "again"
+    assert installed(prefix)[0].problems() == []
+
+
+def test_a_foreign_file_makes_room_for_one_of_the_package(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(opp_root(tmp_path / "older", {LIBRARY: "older"}), prefix)
+    (prefix / "add" / HEADER).parent.mkdir()
+    (prefix / "add" / HEADER).write_text("mine")
+    (prefix / "add" / KERNEL).mkdir()
+    (prefix / "add" / KERNEL / "a").write_text("a")
+    (prefix / "add" / KERNEL / "b").write_text("b")
+    (prefix / "add/extra").write_text("a file where the package needs a folder")
+    newer = opp_root(tmp_path / "newer", {LIBRARY: "newer", KERNEL: "kernel", HEADER: "header", "extra/more": "more"})
     install(newer, prefix)
-    assert _tree(prefix) == {_LIBRARY: "newer", _HEADER: "header", "notes.txt": "mine"}
+    assert tree(prefix / "add") == {
+        **tree(newer.path),
+        f"{HEADER}.edited": "mine",
+        f"{KERNEL}.edited/a": "a",
+        f"{KERNEL}.edited/b": "b",
+        "extra.edited": "a file where the package needs a folder",
+    }
+
+
+def test_a_foreign_file_that_is_the_new_one_already_is_nobodys_loss(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(opp_root(tmp_path / "older", {LIBRARY: "library"}), prefix)
+    (prefix / "add" / KERNEL).write_text("kernel")
+    assert _change(source, prefix).kept == ()
+    assert tree(prefix / "add") == tree(source.path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verb"),
+    [
+        ("1.9", "1.10", "Upgraded"),
+        ("1.10", "1.9", "Downgraded"),
+        ("1.0", "1.0", "Reinstalled"),
+        ("1.0rc1", "1.0", "Upgraded"),
+        ("yesterday", "today", "Replaced"),
+    ],
+)
+def test_what_an_install_did_is_told_by_the_versions(tmp_path: Path, first: str, second: str, verb: str) -> None:
+    prefix = tmp_path / "prefix"
+    assert _change(opp_root(tmp_path / "a", {LIBRARY: "a"}, version=first), prefix).verb == "Installed"
+    change = _change(opp_root(tmp_path / "b", {LIBRARY: "b"}, version=second), prefix)
+    assert (change.verb, change.previous.version if change.previous else None) == (verb, first)
+
+
+def test_a_broken_package_is_mended_by_installing_it_again(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add" / KERNEL).unlink()
+    assert installed(prefix)[0].problems() == [f"{KERNEL} is missing"]
+    for _ in range(3):
+        assert _change(source, prefix).verb == "Reinstalled"
+        assert installed(prefix)[0].problems() == []
+    assert len(list((prefix / ".opkit/add").iterdir())) == 1
+
+
+def test_a_package_whose_folder_was_removed_is_broken_and_can_be_installed_and_uninstalled(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    for mend in (lambda: install(source, prefix), lambda: uninstall(["add"], prefix)):
+        folder = install(source, prefix).folder
+        shutil.rmtree(folder)
+        assert installed(prefix)[0].problems() == [f"{folder} is missing"]
+        mend()
+        assert all(each.problems() == [] for each in installed(prefix))
+    assert not prefix.exists()
+
+
+def test_a_package_whose_link_was_removed_leaves_what_was_put_into_it(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    folder = install(source, prefix).folder
+    (prefix / "add").unlink()
+    # As two uninstalls that couldn't end leave it: both are whole, and each has something of somebody's.
+    shutil.copytree(folder, folder.with_name(f"{folder.name}.2"))
+    for place, notes, only in ((folder, "first", "a"), (folder.with_name(f"{folder.name}.2"), "second", "b")):
+        (place / "notes.txt").write_text(notes)
+        (place / "same.txt").write_text("in both")
+        (place / only).write_text("mine")
+    assert installed(prefix) == []
+    install(opp_root(tmp_path / "other", {LIBRARY: "other"}, package="other"), prefix)
+    assert _change(source, prefix).verb == "Installed"
+    kept = {"notes.txt": "first", "notes.txt.edited": "second", "same.txt": "in both", "a": "mine", "b": "mine"}
+    assert tree(prefix / "add") == {**tree(source.path), **kept}
+    assert len(list((prefix / ".opkit/add").iterdir())) == 1
+    uninstall(["add"], prefix)
+    assert tree(prefix / "add") == kept
+
+
+def test_a_package_whose_version_in_use_was_removed_leaves_what_is_in_another(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    folder = install(source, prefix).folder
+    other = folder.with_name(f"0.0.9-{'0' * 12}")
+    folder.rename(other)
+    (other / "notes.txt").write_text("mine")
+    assert installed(prefix)[0].problems() == [f"{folder} is missing"]
+    install(source, prefix)
+    assert tree(prefix / "add") == {**tree(source.path), "notes.txt": "mine"}
+
+
+def test_a_failed_install_removes_no_folder_that_it_did_not_make(source: OppRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = tmp_path / "prefix"
+    folder = install(source, prefix).folder
+    (prefix / "add").unlink()
+    taken = [folder, folder.with_name(f"{folder.name}.2")]
+    for place in taken:
+        place.mkdir(exist_ok=True)
+        (place / "notes.txt").write_text("mine")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "symlink_to", refuse)
+        with pytest.raises(UnwritableError):
+            install(source, prefix)
+    assert [(place / "notes.txt").read_text() for place in taken] == ["mine", "mine"]
+    assert install(source, prefix).problems() == []
+    assert (prefix / "add/notes.txt").read_text() == "mine"
+
+
+def test_an_upgrade_keeps_private_folders_private_and_empty_ones_where_they_are(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add/private/deep").mkdir(parents=True)
+    (prefix / "add/private/deep/key").write_text("secret")
+    (prefix / "add/private/deep").chmod(0o500)
+    (prefix / "add/private").chmod(0o700)
+    (prefix / "add/empty/more").mkdir(parents=True)
+    (prefix / "add/empty/more").chmod(0o1777)
+    for _ in range(2):
+        install(opp_root(tmp_path / "newer", {LIBRARY: "newer"}, version="0.2.0"), prefix)
+        modes = {name: (prefix / "add" / name).stat().st_mode & 0o7777 for name in ("private", "private/deep", "empty", "empty/more")}
+        assert modes == {"private": 0o700, "private/deep": 0o500, "empty": 0o755, "empty/more": 0o1777}
+        # Those that opkit made for its own files go with them.
+        assert sorted(path.name for path in (prefix / "add/op_graph").iterdir()) == ["lib"]
+    (prefix / "add/private/deep").chmod(0o700)
+    (prefix / "add/private/deep/key").unlink()
+    uninstall(["add"], prefix)
+    assert not prefix.exists(), "an empty folder is nothing to keep"
+
+
+@pytest.mark.parametrize("damage", ["a manifest that can't be read", "no manifest"])
+def test_an_uninstall_that_does_not_know_what_is_opkits_is_refused_until_it_does(source: OppRoot, tmp_path: Path, damage: str) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / ".opkit/add.json").unlink()
+    if damage == "no manifest":
+        (prefix / "add" / MANIFEST).unlink()
+    else:
+        (prefix / "add" / MANIFEST).write_text("{")
+    before = tree(prefix)
+    for _ in range(2):
+        with pytest.raises(DeliverableError, match="which of its files are opkit's isn't known") as caught:
+            uninstall(["add"], prefix)
+        assert "opkit install add again" in (caught.value.help or "")
+        assert tree(prefix) == before
+    assert installed(prefix)[0].version is None
+    install(source, prefix)
+    assert uninstall(["add"], prefix)[0].removed is not None
+    assert f"{LIBRARY}" not in tree(prefix / "add")
+
+
+def test_an_uninstall_can_be_repeated_whatever_lies_where_the_rest_goes(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    folder = install(source, prefix).folder
+    (prefix / "add/notes.txt").write_text("mine")
+    # As an uninstall leaves it that was killed before it renamed the link.
+    shutil.copytree(folder, folder.with_name("left"))
+    uninstall(["add"], prefix)
+    assert tree(prefix / "add") == {"notes.txt": "mine"}
+
+
+def test_a_package_without_state_is_taken_out_by_its_link(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "made" / "prefix"
+    install(source, prefix)
+    shutil.rmtree(prefix / ".opkit")
+    assert uninstall(["add"], prefix)[0].removed is not None
+    assert list(prefix.iterdir()) == []
+
+
+def test_a_moved_prefix_takes_no_folder_of_its_new_place_with_it(source: OppRoot, tmp_path: Path) -> None:
+    install(source, tmp_path / "made" / "by" / "opkit")
+    (tmp_path / "mine" / "too").mkdir(parents=True)
+    (tmp_path / "made/by/opkit").rename(tmp_path / "mine/too/opkit")
+    uninstall(["add"], tmp_path / "mine/too/opkit")
+    assert list((tmp_path / "mine/too").iterdir()) == []
+
+
+def test_a_prefix_goes_with_its_last_package_whoever_came_to_its_lock_first(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "made" / "prefix"
+    # The first makes the folders, and before it gets the lock somebody else has it.
+    with pytest.raises(BusyError):
+        _while_held(prefix, lambda: install_all([Source.of(source)], prefix, wait=0))
+    install(source, prefix)
+    uninstall(["add"], prefix)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("name", ["lock", "made", "left", "link", "stage"])
+def test_a_package_may_have_any_name(tmp_path: Path, name: str) -> None:
+    prefix = tmp_path / "prefix"
+    root = opp_root(tmp_path / "output", {LIBRARY: name}, package=name)
+    for _ in range(2):
+        assert install(root, prefix).problems() == []
+    (prefix / name / "mine").write_text("mine")
+    uninstall([name], prefix)
+    assert tree(prefix / name) == {"mine": "mine"}
+
+
+def test_a_file_may_have_the_longest_name_that_there_is(tmp_path: Path) -> None:
+    files = {LIBRARY: "library", f"op_graph/include/{'h' * 253}.h": "long", f"op_graph/include/{'算' * 84}.h": "long"}
+    assert tree(install(opp_root(tmp_path / "output", files), tmp_path / "prefix").path) == files
+
+
+@pytest.mark.parametrize("path", ["\x1b[31mred", "/etc/passwd", "../outside", "a//b", "nul\x00"])
+def test_a_receipt_with_a_path_that_no_package_has_is_no_receipt(source: OppRoot, tmp_path: Path, path: str) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    document = json.loads((prefix / ".opkit/add.json").read_text())
+    document["installs"][0]["files"][path] = {"sha256": "0" * 64, "mode": "0644"}
+    (prefix / ".opkit/add.json").write_text(json.dumps(document))
+    (state,) = installed(prefix)
+    assert (state.receipt, state.problems()) == (None, [])
+
+
+def test_a_file_that_lost_what_lets_others_read_it_is_told(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add" / KERNEL).chmod(0o600)
+    (prefix / "add" / LIBRARY).chmod(0o444)  # not executable: that hinders nobody
+    assert installed(prefix)[0].problems() == [f"{KERNEL} has mode 0600, and was installed with 0644"]
+
+
+_RECEIPTS = ["", "{", "[]", '{"layout": 1}', '{"layout": 2, "installs": []}', '{"layout": 1, "installs": [{"package": 1}]}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", _RECEIPTS, ids=range(len(_RECEIPTS)))
+def test_a_damaged_receipt_is_no_receipt_and_installing_again_mends_it(source: OppRoot, tmp_path: Path, text: str) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / ".opkit/add.json").write_text(text)
+    (state,) = installed(prefix)
+    assert (state.receipt, state.version, state.problems()) == (None, "0.1.0", [])
+    (prefix / "add" / HEADER).write_text("edited")
+    install(source, prefix)
+    (state,) = installed(prefix)
+    assert state.receipt is not None
+    assert tree(prefix / "add") == {**tree(source.path), f"{HEADER}.edited": "edited"}
+
+
+@settings(deadline=None, max_examples=40)
+@given(field=st.sampled_from(["package", "version", "folder", "source", "manifest", "files"]), value=st.none() | st.integers() | st.text())
+def test_a_receipt_that_lies_is_told_and_costs_no_file_of_somebodys(
+    field: str, value: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("lies")
+    source, prefix = opp_root(folder / "output", {LIBRARY: "library", HEADER: "header"}), folder / "prefix"
+    install(source, prefix)
+    (prefix / "add/mine.txt").write_text("mine")
+    document = json.loads((prefix / ".opkit/add.json").read_text())
+    document["installs"][0][field] = {"../../../outside": {"sha256": value, "mode": "0644"}} if field == "files" else value
+    (prefix / ".opkit/add.json").write_text(json.dumps(document))
+    (folder / "outside").write_text("outside")
+    for each in installed(prefix):
+        each.problems()
+    install(source, prefix)
+    assert installed(prefix)[0].problems() == []
+    assert (prefix / "add/mine.txt").read_text() == "mine"
+    uninstall(["add"], prefix)
+    assert tree(prefix / "add")["mine.txt"] == "mine"
+    assert (folder / "outside").read_text() == "outside"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"layout": 9}'])
+def test_a_damaged_manifest_is_told_and_mended_by_installing_again(source: OppRoot, tmp_path: Path, text: str) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add" / MANIFEST).write_text(text)
+    (state,) = installed(prefix)
+    assert state.manifest is None
+    assert state.version == "0.1.0"
+    assert "no manifest" in state.problems()[0]
+    assert [str(kept.place) for kept in _change(source, prefix).kept] == [f"{MANIFEST}.edited"]
+    assert installed(prefix)[0].problems() == []
+
+
+def test_a_lost_manifest_is_told_and_an_uninstall_still_knows_its_files(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    (prefix / "add" / MANIFEST).unlink()
+    assert "is missing" in installed(prefix)[0].problems()[0]
+    uninstall(["add"], prefix)
+    assert not prefix.exists()
+
+
+def test_a_manifest_of_another_package_is_told(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    opp_root(tmp_path / "other", {LIBRARY: "other"}, package="other")
+    shutil.copy(tmp_path / "other" / MANIFEST, prefix / "add" / MANIFEST)
+    assert installed(prefix)[0].problems()[0] == "its manifest is that of other"
 
 
 def test_a_running_program_keeps_the_library_it_has_open(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     install(source, prefix)
-    with (prefix / _LIBRARY).open() as loaded:
-        install(_opp_root(tmp_path / "newer", {_LIBRARY: "newer"}), prefix)
-        assert loaded.read() == "library"
+    with (prefix / "add" / LIBRARY).open("rb") as loaded:
+        install(opp_root(tmp_path / "newer", {LIBRARY: "newer"}), prefix)
+        assert loaded.read() == (source.path / LIBRARY).read_bytes()
 
 
-def test_the_prefix_of_another_package_is_refused(source: OppRoot, tmp_path: Path) -> None:
-    other = install(_opp_root(tmp_path / "other", {_LIBRARY: "other"}, package="other"), tmp_path / "prefix")
-    before = _tree(other.path)
-    with pytest.raises(UsageError, match="holds the package other"):
-        install(source, other.path)
-    assert _tree(other.path) == before
+def test_several_are_all_checked_before_the_first_is_installed(source: OppRoot, tmp_path: Path) -> None:
+    bad = opp_root(tmp_path / "bad", {LIBRARY: "bad"}, package="bad")
+    (bad.path / LIBRARY).write_text("patched")
+    with pytest.raises(DeliverableError, match="isn't what was built"):
+        install_all([Source.of(source), Source.of(bad)], tmp_path / "prefix")
+    assert not (tmp_path / "prefix").exists()
 
 
-def test_files_of_nobody_in_the_way_are_refused_and_kept(source: OppRoot, tmp_path: Path) -> None:
-    in_the_way = tmp_path / "prefix" / _LIBRARY
-    in_the_way.parent.mkdir(parents=True)
-    in_the_way.write_text("someone's")
-    with pytest.raises(UsageError) as caught:
-        install(source, tmp_path / "prefix")
-    assert caught.value.because == _LIBRARY
-    assert _tree(tmp_path / "prefix") == {_LIBRARY: "someone's"}
+def test_two_versions_of_a_package_at_once_are_refused(source: OppRoot, tmp_path: Path) -> None:
+    newer = opp_root(tmp_path / "newer", {LIBRARY: "newer"}, version="0.2.0")
+    with pytest.raises(UsageError, match="are both the package add"):
+        install_all([Source.of(source), Source.of(newer)], tmp_path / "prefix")
 
 
-def test_a_new_build_overwrites_no_file_of_nobody_either(source: OppRoot, tmp_path: Path) -> None:
+def test_something_of_somebodys_in_the_place_of_a_package_is_refused_and_kept(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
-    install(_opp_root(tmp_path / "older", {_LIBRARY: "library"}), prefix)
-    (prefix / _KERNEL).write_text("someone's")
-    before = _tree(prefix)
-    with pytest.raises(UsageError, match="didn't put there") as caught:
-        install(source, prefix)
-    assert caught.value.because == _KERNEL
-    assert _tree(prefix) == before
+    for make in (Path.mkdir, lambda path: path.write_text("mine"), lambda path: path.symlink_to("elsewhere")):
+        shutil.rmtree(prefix, ignore_errors=True)
+        prefix.mkdir()
+        make(prefix / "add")
+        with pytest.raises(UsageError, match="holds add, which opkit didn't put there"):
+            install(source, prefix)
+        assert [path.name for path in prefix.iterdir()] == ["add"]
+        assert uninstall(["add"], prefix)[0].removed is None
+        assert [path.name for path in prefix.iterdir()] == ["add"]
 
 
-def test_a_prefix_that_holds_other_things_is_taken(source: OppRoot, tmp_path: Path) -> None:
-    (tmp_path / "prefix" / "include").mkdir(parents=True)
-    (tmp_path / "prefix" / "include" / "mine.h").write_text("mine")
-    install(source, tmp_path / "prefix")
-    assert _tree(tmp_path / "prefix") == {**_tree(source.path), "include/mine.h": "mine"}
+def test_a_prefix_that_holds_other_things_is_taken_and_stays_after_the_last_uninstall(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    (prefix / "include").mkdir(parents=True)
+    (prefix / "include/mine.h").write_text("mine")
+    install(source, prefix)
+    uninstall(["add"], prefix)
+    assert tree(prefix) == {"include/mine.h": "mine"}
+    assert [path.name for path in prefix.iterdir()] == ["include"]
 
 
-def test_what_a_killed_installation_left_is_taken_over(source: OppRoot, tmp_path: Path) -> None:
-    # The manifest is the last to come: without it the files are nobody's.
-    installed = install(source, tmp_path / "prefix")
-    (installed.path / MANIFEST).unlink()
-    (installed.path / _KERNEL).unlink()
-    assert install(source, installed.path).manifest.violations(installed.path) == []
-
-
-def test_a_path_list_is_no_prefix(source: OppRoot, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="isn't one folder"):
-        install(source, Path(f"{tmp_path}/a:{tmp_path}/b"))
+@pytest.mark.case("F8")
+def test_a_path_list_is_no_prefix_and_makes_no_folder(source: OppRoot, tmp_path: Path) -> None:
+    for change in (lambda prefix: install(source, prefix), lambda prefix: uninstall(["add"], prefix)):
+        with pytest.raises(UsageError, match="isn't one folder"):
+            change(Path(f"{tmp_path}/a:{tmp_path}/b"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["output"]
 
 
-def test_the_output_folder_is_no_prefix_for_itself(source: OppRoot, tmp_path: Path) -> None:
+def test_a_prefix_inside_of_what_is_installed_is_refused(source: OppRoot, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(source.path)
-    with pytest.raises(UsageError, match="is the output folder itself"):
-        install(source, tmp_path / "link")
+    for prefix in (source.path, tmp_path / "link", source.path / "prefix"):
+        with pytest.raises(UsageError, match="lies in what is to be installed"):
+            install(source, prefix)
+    assert sorted(path.name for path in source.path.iterdir()) == ["op_graph", MANIFEST]
 
 
-def test_a_deliverable_that_was_changed_after_the_build_is_not_installed(source: OppRoot, tmp_path: Path) -> None:
-    (source.path / _LIBRARY).write_text("patched")
-    with pytest.raises(DeliverableError) as caught:
-        install(source, tmp_path / "prefix")
-    assert _LIBRARY in (caught.value.because or "")
+def test_a_prefix_that_is_a_link_is_used_as_it_is_named(source: OppRoot, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert install(source, tmp_path / "link").path == tmp_path / "link/add"
+    assert tree(tmp_path / "real/add") == tree(source.path)
+    uninstall(["add"], tmp_path / "link")
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+@pytest.mark.case("G3")
+def test_a_package_that_needs_a_newer_glibc_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    root = opp_root(tmp_path / "output", {LIBRARY: "library"}, requires=Requires(glibc="9.99"))
+    with pytest.raises(IncompatibleError, match=r"needs glibc 9\.99 or newer") as caught:
+        install(root, tmp_path / "prefix")
+    assert "this computer has glibc" in (caught.value.because or "")
+    assert not (tmp_path / "prefix").exists()
+
+
+def test_a_package_for_another_architecture_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (other,) = {*MACHINES} - {host_arch()}
+    path = tmp_path / "output" / library_folder(other) / "libcust_opapi.so"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(elf(MACHINES[other]))
+    root = signed(tmp_path / "output", [str(path.relative_to(tmp_path / "output"))], target=Target(os="linux", arch=other))
+    with pytest.raises(IncompatibleError, match=f"is for linux {other}"):
+        install(root, tmp_path / "prefix")
     assert not (tmp_path / "prefix").exists()
 
 
@@ -155,72 +537,94 @@ def test_a_file_where_the_prefix_should_be_is_one_clear_error(source: OppRoot, t
     (tmp_path / "prefix").write_text("")
     with pytest.raises(UnwritableError) as caught:
         install(source, tmp_path / "prefix" / "opp")
+    assert caught.value.because == f"{tmp_path / 'prefix'} is a file"
     assert "--prefix" in (caught.value.help or "")
     assert (tmp_path / "prefix").read_text() == ""
 
 
-def test_a_copy_that_fails_half_way_leaves_no_prefix(source: OppRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[Path] = []
-
-    def fail_at_the_second(source_file: Path, target: Path, *, mode: int) -> None:
-        if copied:
-            raise OSError(28, "No space left on device", str(target))
-        copied.append(target)
-        target.write_bytes(source_file.read_bytes())
-        target.chmod(mode)
-
-    monkeypatch.setattr("opkit.packaging.prefix.copy_whole", fail_at_the_second)
-    with pytest.raises(UnwritableError) as caught:
-        install(source, tmp_path / "deep" / "prefix")
-    assert "No space left on device" in (caught.value.because or "")
-    assert not (tmp_path / "deep").exists()
+def test_no_room_is_told_before_anything_is_written(source: OppRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*real[:4], 0, *real[5:])))
+    with pytest.raises(NoSpaceError, match="no room in") as caught:
+        install(source, tmp_path / "prefix")
+    assert "0 are free" in (caught.value.because or "")
+    assert not (tmp_path / "prefix").exists()
 
 
-def test_an_interrupt_half_way_keeps_the_earlier_installation(source: OppRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_uninstall_leaves_no_trace_and_a_second_one_is_no_error(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "made" / "by" / "opkit"
+    install(source, prefix)
+    (removal,) = uninstall(["add", "add"], prefix)
+    assert removal.removed is not None
+    assert not (tmp_path / "made").exists()
+    (again,) = uninstall(["add"], prefix)
+    assert again.removed is None
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_uninstall_keeps_what_was_added_and_edited_until_it_is_removed(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     install(source, prefix)
-    before = _tree(prefix)
+    (prefix / "add/notes.txt").write_text("mine")
+    (prefix / "add" / LIBRARY).write_text("patched")
+    (removal,) = uninstall(["add"], prefix)
+    assert [(str(kept.path), str(kept.place)) for kept in removal.kept] == [("notes.txt", "notes.txt"), (LIBRARY, f"{LIBRARY}.edited")]
+    # Nothing that GE would load, and no package any more.
+    assert tree(prefix / "add") == {"notes.txt": "mine", f"{LIBRARY}.edited": "patched"}
+    assert installed(prefix) == []
+    (again,) = uninstall(["add"], prefix)
+    assert (again.removed, len(again.kept)) == (None, 2)
+    install(source, prefix)
+    assert tree(prefix / "add") == {**tree(source.path), "notes.txt": "mine", f"{LIBRARY}.edited": "patched"}
+    uninstall(["add"], prefix)
+    (prefix / "add/notes.txt").unlink()
+    (prefix / "add" / f"{LIBRARY}.edited").unlink()
+    uninstall(["add"], prefix)
+    assert not prefix.exists()
 
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr("opkit.packaging.prefix.copy_whole", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        install(_opp_root(tmp_path / "newer", {_LIBRARY: "newer"}), prefix)
-    assert _tree(prefix) == before
-
-
-@pytest.mark.parametrize("in_the_way", [_HEADER, MANIFEST])
-def test_an_upgrade_that_can_not_place_one_file_changes_none(source: OppRoot, tmp_path: Path, in_the_way: str) -> None:
+@pytest.mark.parametrize("name", ["..", ".opkit", "../prefix/add", "/etc", "", ".", "a b"])
+def test_a_name_that_is_no_package_is_not_there(source: OppRoot, tmp_path: Path, name: str) -> None:
     prefix = tmp_path / "prefix"
     install(source, prefix)
-    newer = _opp_root(tmp_path / "newer", {_LIBRARY: "newer", _HEADER: "newer"})
-    if in_the_way == MANIFEST:
-        # Found at the last rename, when all the others are done.
-        (tmp_path / "elsewhere").write_bytes((prefix / MANIFEST).read_bytes())
-        (prefix / MANIFEST).unlink()
-        (prefix / MANIFEST).symlink_to(tmp_path / "elsewhere")
-        before = _tree(prefix)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Path, "replace", _interrupted_at(MANIFEST))
-            with pytest.raises(KeyboardInterrupt):
-                install(newer, prefix)
-    else:
-        (prefix / _HEADER).unlink()
-        (prefix / _HEADER).mkdir()
-        before = _tree(prefix)
-        with pytest.raises(UnwritableError):
-            install(newer, prefix)
-    assert _tree(prefix) == before
-    assert sorted(path.name for path in prefix.iterdir()) == ["op_graph", MANIFEST]
+    before = tree(prefix)
+    assert uninstall([name], prefix)[0].removed is None
+    assert tree(prefix) == before
 
 
-def _interrupted_at(name: str) -> Callable[[Path, Path], Path]:
-    rename = Path.replace
+def test_what_a_killed_install_left_is_removed_by_the_next(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    state = prefix / ".opkit"
+    for left in ("add/.stage", "add/.stage.2", "add/0.0-0123456789ab", "add/0.0-0123456789ab.2"):
+        (state / left / "op_graph").mkdir(parents=True)
+    (state / "add/0.0-0123456789ab").chmod(0o555)
+    (state / ".add.json.17").write_text("half")
+    (state / ".link.add").symlink_to(".opkit/add/0.0-0123456789ab")
+    install(source, prefix)
+    assert sorted(path.name for path in state.iterdir()) == [".lock", "add", "add.json"]
+    assert len(list((state / "add").iterdir())) == 1
 
-    def replace(self: Path, target: Path) -> Path:
-        if target.name == name and self.parent.name.startswith(".opkit-install"):
-            raise KeyboardInterrupt
-        return rename(self, target)
 
-    return replace
+def test_what_is_of_another_package_or_of_somebody_is_nothing_to_sweep(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    theirs = [f".opkit/{name}" for name in ("add/notes", "add/old/notes", "other/notes", "other/.stage/half", ".x/y", ".x.json", "z.json")]
+    for name in theirs:
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text("mine")
+    for _ in range(2):
+        install(source, prefix)
+    uninstall(["add"], prefix)
+    assert sorted(tree(prefix)) == sorted([*theirs, ".opkit/.lock"])
+
+
+def test_the_default_prefix_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPKIT_PREFIX")
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert default_prefix(dict(os.environ)) == tmp_path / ".local/share/opkit/opp"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert default_prefix(dict(os.environ)) == tmp_path / "data/opkit/opp"
+    monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path / "named"))
+    assert default_prefix(dict(os.environ)) == tmp_path / "named"
+    monkeypatch.setenv("OPKIT_PREFIX", "")
+    assert default_prefix(dict(os.environ)) == tmp_path / "data/opkit/opp"
