@@ -12,6 +12,7 @@ from opkit.errors import CompileError, SessionError, UsageError
 from opkit.files import guard_writing
 from opkit.run.breakdown import attribute
 from opkit.run.case import CaseWriter
+from opkit.run.emulation import launcher_for
 from opkit.run.environment import activate
 from opkit.run.expectation import build_case, make_inputs, reference_of, require_memory, why_not_run
 from opkit.run.kernel_errors import compile_error_of
@@ -107,6 +108,7 @@ def measure(package: Package, built: Built, host: Host, plan: Plan, listener: Li
         wanted = SessionRequest(
             program=built.program,
             report=work / "report.json",
+            launcher=launcher_for(host.toolkit.arch, host.environ),
             iters=request.iters or plan.benchmark.iters,
             warmup=request.warmup,
             repeat=request.repeat,

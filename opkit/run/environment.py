@@ -5,33 +5,37 @@ else changed.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opkit.errors import UsageError
+from opkit.layout import HOME_VARIABLE, OPP_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from opkit.toolkit import Toolkit
 
-__all__ = ["CHANGED", "HOME", "LIBRARIES", "OPP", "activate", "prepended"]
+__all__ = ["CHANGED", "HOME", "LIBRARIES", "OPP", "activate", "alone", "elements", "prepended"]
 
-HOME = "ASCEND_HOME_PATH"
-OPP = "ASCEND_CUSTOM_OPP_PATH"
+HOME = HOME_VARIABLE
+OPP = OPP_VARIABLE
 LIBRARIES = "LD_LIBRARY_PATH"
 CHANGED = (HOME, OPP, LIBRARIES)
+_DRIVER = "libascend_hal.so"
 
 
 def activate(toolkit: Toolkit, opp_roots: Iterable[Path], base: Mapping[str, str]) -> dict[str, str]:
     """Gives `base` with the toolkit and the OPP roots first. GE lets the first registration of an op win, so the order is the caller's.
+
+    The libraries of a toolkit that `base` names and that is another go: no process should have some of each.
 
     Raises UsageError for a folder that a path list can't hold.
     """
     changed = {
         HOME: str(toolkit.home),
         OPP: prepended(base.get(OPP, ""), opp_roots),
-        LIBRARIES: prepended(base.get(LIBRARIES, ""), [toolkit.lib64]),
+        LIBRARIES: prepended(_without_another(toolkit, base), [toolkit.lib64]),
     }
     return {
         **{name: value for name, value in base.items() if name not in changed},
@@ -39,10 +43,35 @@ def activate(toolkit: Toolkit, opp_roots: Iterable[Path], base: Mapping[str, str
     }
 
 
+def alone(toolkit: Toolkit, base: Mapping[str, str]) -> dict[str, str]:
+    """The toolkit and nothing else of `base` but the folders of the device's driver, which are the machine's and no part of a toolkit."""
+    driver = [folder for folder in base.get(LIBRARIES, "").split(os.pathsep) if folder and Path(folder, _DRIVER).is_file()]
+    return activate(toolkit, [], {LIBRARIES: os.pathsep.join(driver)} if driver else {})
+
+
 def prepended(current: str, folders: Iterable[Path]) -> str:
-    """A path list with `folders` first, each element once and none empty: to the dynamic loader an empty one is the current folder."""
-    elements = [_listable(folder) for folder in folders] + [element for element in current.split(os.pathsep) if element]
-    return os.pathsep.join(dict.fromkeys(elements))
+    """A path list with `folders` first, each element once, none relative and none empty: to the dynamic loader an empty one is the current
+    folder.
+    """
+    return os.pathsep.join(dict.fromkeys([*(_listable(folder) for folder in folders), *map(_absolute, elements(current))]))
+
+
+def elements(path_list: str) -> list[str]:
+    """Those that aren't empty: GE skips an empty one."""
+    return [element for element in path_list.split(os.pathsep) if element]
+
+
+def _absolute(element: str) -> str:
+    # The dynamic loader reads $ORIGIN and the like itself.
+    return element if element.startswith(("/", "$")) else str(Path(element).absolute())
+
+
+def _without_another(toolkit: Toolkit, base: Mapping[str, str]) -> str:
+    named = base.get(HOME)
+    if not named or Path(named).resolve() == toolkit.home:
+        return base.get(LIBRARIES, "")
+    another = Path(named).resolve() / "lib64"
+    return os.pathsep.join(each for each in elements(base.get(LIBRARIES, "")) if not Path(each).resolve().is_relative_to(another))
 
 
 def _listable(folder: Path) -> str:

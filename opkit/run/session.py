@@ -86,7 +86,8 @@ class SessionReport:
 
 @attrs.frozen(kw_only=True)
 class SessionRequest:
-    """What to run. ``report`` is where the program writes its JSON; an option that is None is left to the program's own default.
+    """What to run, behind ``launcher`` if it is for another processor. ``report`` is where the program writes its JSON; an option that is
+    None is left to the program's own default.
 
     Without ``cases`` the program makes its own inputs, of ``shapes`` by input and ``dtypes`` by symbol, and compares the ops with each
     other.
@@ -94,6 +95,7 @@ class SessionRequest:
 
     program: Path
     report: Path
+    launcher: tuple[str, ...] = ()
     cases: tuple[Path, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
     dtypes: Mapping[str, str] = attrs.field(factory=dict)
@@ -104,7 +106,7 @@ class SessionRequest:
     is_check_only: bool = False
 
     def argv(self) -> list[str]:
-        words = [str(self.program), "--json", str(self.report)]
+        words = [*self.launcher, str(self.program), "--json", str(self.report)]
         for case in self.cases:
             words += ["--case", str(case)]
         for port, shape in self.shapes.items():
@@ -139,7 +141,7 @@ def run_session(request: SessionRequest, environment: Mapping[str, str], listene
     watch.finish()
     if request.report.is_file():
         return read_report(request.report)
-    raise _failure(ended)
+    raise _failure(request.program.name, ended)
 
 
 def is_told(line: str, told: Collection[str]) -> bool:
@@ -216,8 +218,7 @@ def _check(fields: Mapping[str, Any]) -> Check:
     )
 
 
-def _failure(ended: process.Finished) -> OpkitError:
-    program = Path(ended.argv[0]).name
+def _failure(program: str, ended: process.Finished) -> OpkitError:
     lines: list[str] = []
     for line in reversed(ended.stderr.splitlines()):
         if not is_told(line, lines):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import errno
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -11,9 +12,6 @@ from case_support import load
 
 from opkit.run.arrays import Tolerance, numpy_dtype, random_input, save, tolerance_of
 from opkit.spec import DTYPES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HELD = sorted(name for name, dtype in DTYPES.items() if dtype.npy)
 
@@ -92,3 +90,10 @@ def test_integers_are_compared_exactly_and_floats_by_about_one_ulp() -> None:
         assert ulp < rtol < 1.1 * ulp
     assert 2.0**-52 < tolerance_of("float64").rtol < tolerance_of("float32").rtol == tolerance_of("complex64").rtol
     assert 2.0**-23 < tolerance_of("float32").rtol <= 1e-5
+
+
+@pytest.mark.parametrize("elements", [1, 1 << 20])
+def test_a_full_disk_says_that_it_is_full(elements: int) -> None:
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        save(Path("/dev/full"), np.zeros(elements, np.int32))
+    assert caught.value.errno == errno.ENOSPC

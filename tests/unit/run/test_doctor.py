@@ -7,15 +7,15 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from manifest_support import signed
 
 from opkit import resources
 from opkit.build import Project
-from opkit.deliverable import LIBRARY, BuiltAgainst, Manifest, ManifestFile, OppRoot, library_folder
-from opkit.files import digest_of
+from opkit.deliverable import LIBRARY, library_folder
 from opkit.run import Status, examine
 from opkit.toolkit import discovery, host_arch
 
@@ -48,20 +48,8 @@ def project(tmp_path: Path, library: bytes) -> Project:
     (root / "output" / _HEADER).parent.mkdir(parents=True)
     (root / "output" / _HEADER).write_text("")
     (root / "ops.py").write_text("")
-    _sign(root / "output", [str(_FOLDER / LIBRARY), _HEADER])
+    signed(root / "output", [str(_FOLDER / LIBRARY), _HEADER])
     return Project.find(root)
-
-
-def _sign(root: Path, files: list[str], *, kind: str = "simulator", ops: tuple[str, ...] = ("Add",)) -> OppRoot:
-    manifest = Manifest(
-        opkit="0.1.0",
-        package="add",
-        ops=ops,
-        files=tuple(ManifestFile(path=PurePosixPath(f), sha256=digest_of(root / f), size=(root / f).stat().st_size) for f in files),
-        built_against=BuiltAgainst(kind=kind, version="9", abi=0, arch=host_arch()),
-    )
-    manifest.write(root)
-    return OppRoot(path=root, manifest=manifest)
 
 
 def _by_id(findings: list[Finding], name: str) -> Finding:
@@ -149,23 +137,25 @@ def test_a_missing_file_of_the_deliverable_is_a_failure(environ: dict[str, str],
 
 
 def test_a_deliverable_without_a_header_is_a_failure(environ: dict[str, str], project: Project) -> None:
-    _sign(project.output, [str(_FOLDER / LIBRARY)])
+    signed(project.output, [str(_FOLDER / LIBRARY)])
     assert _failures(examine(environ, project=project)) == ["header"]
 
 
 def test_a_deliverable_of_another_toolkit_is_a_warning(environ: dict[str, str], project: Project) -> None:
-    _sign(project.output, [str(_FOLDER / LIBRARY), _HEADER], kind="cann")
+    signed(project.output, [str(_FOLDER / LIBRARY), _HEADER], kind="cann")
     finding = _by_id(examine(environ, project=project), "built-against")
     assert finding.status is Status.WARN
 
 
+@pytest.mark.case("E10")
 @pytest.mark.parametrize(
     ("entry", "status", "told"),
     [
         ("{tmp}/gone", Status.FAIL, "does not exist"),
         ("{tmp}/file", Status.FAIL, "is a file"),
-        ("{tmp}/my ops/output/op_graph/lib/linux/" + host_arch(), Status.FAIL, "lies inside an OPP root"),
+        ("{tmp}/my ops/output/op_graph/lib/linux/" + host_arch(), Status.WARN, "lies inside an OPP root"),
         ("{tmp}/my ops/output/op_graph", Status.FAIL, "lies inside an OPP root"),
+        ("{tmp}/my ops", Status.FAIL, "is no OPP root, but holds one"),
         ("{tmp}/empty", Status.WARN, "has no .so"),
         ("", Status.WARN, "an empty element"),
         ("relative/folder", Status.WARN, "is relative"),
@@ -182,7 +172,10 @@ def test_every_entry_of_the_path_list_is_judged(
     assert finding.status is status
     assert told in finding.evidence
     if "inside" in told:
-        assert finding.help == f"name {project.output} instead"
+        assert f"lies inside an OPP root, {project.output};" in finding.evidence
+    if status is not Status.OK:
+        # One command mends the whole list.
+        assert finding.help == f"export ASCEND_CUSTOM_OPP_PATH='{project.output}'"
 
 
 @pytest.mark.parametrize("name", [f"{_FOLDER}/liba_broken.so", LIBRARY])
@@ -209,7 +202,7 @@ def test_an_op_that_is_shadowed_by_an_earlier_entry_is_a_warning(
     other = tmp_path / "other"
     (other / _FOLDER).mkdir(parents=True)
     (other / _FOLDER / LIBRARY).write_bytes(library)
-    _sign(other, [str(_FOLDER / LIBRARY)], ops=("Sub", "Add"))
+    signed(other, [str(_FOLDER / LIBRARY)], ops=("Sub", "Add"))
     findings = examine(environ | {"ASCEND_CUSTOM_OPP_PATH": f"{project.output}:{other}"}, project=None)
     assert _by_id(findings, "shadowed").evidence == f"Add of {other} is shadowed by {project.output}: the first registration wins"
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit.errors import UsageError
-from opkit.run.environment import HOME, LIBRARIES, OPP, activate, prepended
+from opkit.run.environment import HOME, LIBRARIES, OPP, activate, alone, prepended
 from opkit.run.shell import lines_for
 from opkit.toolkit import Kind, Origin, Toolkit
 
@@ -29,10 +29,28 @@ _SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish") if shutil.wh
         ("/a::/b", "/new:/a:/b"),
         ("/a:/new:/a", "/new:/a"),
         (":", "/new"),
+        ("/a/:$ORIGIN/../lib", "/new:/a/:$ORIGIN/../lib"),
     ],
 )
 def test_a_path_list_gets_the_folder_first_each_once_and_none_empty(current: str, expected: str) -> None:
     assert prepended(current, [Path("/new")]) == expected
+
+
+@pytest.mark.case("E3")
+def test_what_is_relative_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert prepended("mine:./theirs", [Path("/new")]) == f"/new:{tmp_path}/mine:{tmp_path}/theirs"
+
+
+@pytest.mark.case("E1")
+def test_the_libraries_of_another_toolkit_go_and_those_of_this_one_stay(toolkit: Toolkit, tmp_path: Path) -> None:
+    another = tmp_path / "another"
+    (another / "lib64").mkdir(parents=True)
+    (tmp_path / "latest").symlink_to(another)
+    base = {HOME: f"{tmp_path}/latest", LIBRARIES: f"{another}/lib64:{another}/lib64/plugin:{tmp_path}/latest/lib64/:/x"}
+    assert activate(toolkit, [], base)[LIBRARIES] == f"{toolkit.lib64}:/x"
+    base = {HOME: str(toolkit.home), LIBRARIES: f"/x:{toolkit.lib64}/plugin"}
+    assert activate(toolkit, [], base)[LIBRARIES] == f"{toolkit.lib64}:/x:{toolkit.lib64}/plugin"
 
 
 @given(st.lists(st.sampled_from(["", "/a", "/b", "/new", "relative"])))
@@ -112,3 +130,10 @@ def test_the_lines_of_a_clean_shell_are_short() -> None:
         "export ASCEND_CUSTOM_OPP_PATH=/p/output",
         "export LD_LIBRARY_PATH=/opt/cann/lib64",
     ]
+
+
+def test_a_toolkit_alone_keeps_nothing_but_the_device_s_driver(toolkit: Toolkit, tmp_path: Path) -> None:
+    (tmp_path / "libascend_hal.so").write_text("")
+    base = {"PATH": "/bin", OPP: "/others", LIBRARIES: f"/elsewhere::{tmp_path}", HOME: "/other", "LD_PRELOAD": "/other.so"}
+    assert alone(toolkit, base) == {HOME: str(toolkit.home), LIBRARIES: f"{toolkit.lib64}:{tmp_path}"}
+    assert alone(toolkit, {}) == {HOME: str(toolkit.home), LIBRARIES: str(toolkit.lib64)}

@@ -1,0 +1,104 @@
+"""What `doctor` looks at, and what a finding is: the ids are kept for scripts, and `docs/reference/doctor.md` is made of them."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from opkit.errors import OpkitError
+
+__all__ = ["Check", "Finding", "Status", "failed", "with_helps"]
+
+
+class Status(enum.Enum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Check(enum.Enum):
+    """The value is the id of the findings, and what is asked."""
+
+    OPKIT = ("opkit", "Is opkit what the distribution ascend-opkit installed, and not a package or command of the same name?")
+    TOOLKIT = ("toolkit", "Which toolkit is used, and why that one?")
+    OTHER_TOOLKITS = ("other-toolkits", "Which other toolkits are named or installed, and which of them can't be used?")
+    TOOLKIT_VERSION = ("toolkit-version", "Is the toolkit new enough for what opkit generates?")
+    HEADERS = ("headers", "Does the toolkit have every header that generated code includes?")
+    TOOLKIT_LIBRARIES = ("toolkit-libraries", "Does the toolkit have every library that a project links with?")
+    ARCH = ("arch", "Is the toolkit for this computer?")
+    ABI = ("abi", "Which ABI of the C++ standard library is code compiled for?")
+    COMPILER = ("compiler", "Which C++ compiler is used, is it new enough, and can it compile and link?")
+    LAUNCHER = ("launcher", "Which compiler launcher does a build go through, such as ccache, and does it work?")
+    CMAKE = ("cmake", "Which CMake is used, and is it new enough?")
+    NINJA = ("ninja", "Which Ninja is used?")
+    FOLDER = ("folder", "Can the folders be written that a build, an install or the simulator needs, and is there room?")
+    DELIVERABLE = ("deliverable", "Is the project built, and is what lies in its output folder what the build left?")
+    HEADER = ("header", "Does the deliverable bring the header with the prototypes of its ops?")
+    INSTALLED = ("installed", "Which packages are in the prefix and in the wheels of this Python, and is each whole?")
+    OPP_PATH = ("opp-path", "What does GE find at each element of ASCEND_CUSTOM_OPP_PATH? The number is its place in the list.")
+    HOST_FOLDER = ("host-folder", "Which folder below op_graph/lib does GE search, and is it that of this computer?")
+    LIBRARY = ("library", "Does each library that GE opens load? One that doesn't makes GEInitialize fail for all ops.")
+    MANIFEST = ("manifest", "Can the manifest of each OPP root be read?")
+    BUILT_AGAINST = (
+        "built-against",
+        "Was each package built against the kind of toolkit, and for the architecture and ABI, that is in use?",
+    )
+    SHADOWED = ("shadowed", "Is each op type registered once? GE keeps the first registration and drops the others without an error.")
+    OPP = ("opp", "Does GE find the toolkit's own operators, by ASCEND_OPP_PATH or beside its libraries?")
+    OPP_VERSION = (
+        "opp-version",
+        "Is each package of CANN's own kind of a version that the toolkit takes? GE skips others without an error.",
+    )
+    VENDORS = ("vendors", "Does GE read vendors/config.ini of the toolkit's operators as it was meant?")
+    LIBRARY_PATH = (
+        "library-path",
+        "Is LD_LIBRARY_PATH free of empty and relative elements, and is the toolkit's folder the first with its libraries?",
+    )
+    DEVICE = ("device", "Is there a device, or does the simulator stand in for one?")
+
+    @property
+    def id(self) -> str:
+        return self.value[0]
+
+    @property
+    def question(self) -> str:
+        return self.value[1]
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """One thing that was looked at; `evidence` is what was seen, `help` one thing to do about it.
+
+    `position` is that of an element in a list.
+    """
+
+    check: Check
+    status: Status
+    evidence: str
+    help: str | None = None
+    position: int | None = None
+
+    @property
+    def id(self) -> str:
+        return self.check.id if self.position is None else f"{self.check.id}[{self.position}]"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "status": self.status.value, "evidence": self.evidence, "help": self.help}
+
+
+def failed(check: Check, error: OpkitError, *, position: int | None = None) -> Finding:
+    evidence = error.message + (f" ({error.because})" if error.because else "")
+    return Finding(check=check, status=Status.FAIL, evidence=evidence, help=error.help, position=position)
+
+
+def with_helps(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str | None]]:
+    """Each finding with the help that is printed below it: of those that one command mends, only the last has it."""
+    findings = [*findings]
+    last = {finding.help: number for number, finding in enumerate(findings) if finding.status is not Status.OK}
+    for number, finding in enumerate(findings):
+        yield finding, finding.help if last.get(finding.help) == number else None

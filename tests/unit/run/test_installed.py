@@ -1,0 +1,158 @@
+"""What is activated outside of a project: packages of a prefix and of wheels, found without importing one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from install_support import install, opp_root
+from wheel_support import environment, installed_wheel, site_packages
+
+from opkit import env
+from opkit.deliverable import LIBRARY, MANIFEST, library_folder
+from opkit.errors import DeliverableError, NotInstalledError, PythonError
+from opkit.run import Sources, find_installed, wheels
+from opkit.toolkit import host_arch
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    return environment(tmp_path / "my venv 昇")
+
+
+def test_wheels_of_another_python_are_found_in_the_order_of_their_names(python: Path) -> None:
+    site = site_packages(python)
+    expected = [installed_wheel(site, name) for name in ("zeta", "alpha", "mid")]
+    found = find_installed(Sources(prefix=None, python=python))
+    assert [root.path for root in found] == [expected[1], expected[2], expected[0]]
+    assert [root.manifest.package for root in found] == ["alpha", "mid", "zeta"]
+
+
+def test_an_interpreter_is_as_good_as_its_environment(python: Path) -> None:
+    root = installed_wheel(site_packages(python), "add")
+    assert [found.path for found in find_installed(Sources(prefix=None, python=python / "bin" / "python"))] == [root]
+
+
+def test_a_package_inside_another_is_found_without_importing_either(python: Path) -> None:
+    root = installed_wheel(site_packages(python), "ops", module="mine.csrc.ops")
+    assert [found.path for found in find_installed(Sources(prefix=None, python=python))] == [root]
+
+
+def test_a_folder_on_pythonpath_brings_nothing(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed_wheel(tmp_path / "elsewhere", "add")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "elsewhere"))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert find_installed(Sources(prefix=None, python=python)) == []
+
+
+def test_the_wheels_of_this_python_are_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = installed_wheel(tmp_path / "site", "add")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert [found.path for found in find_installed(Sources(prefix=None), ["add"])] == [root]
+
+
+def test_packages_of_a_prefix_and_of_wheels_are_in_one_order_and_the_prefix_hides(
+    python: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site, prefix, library = site_packages(python), tmp_path / "prefix", str(library_folder(host_arch()) / LIBRARY)
+    for name in ("alpha", "beta"):
+        installed_wheel(site, name)
+    for name in ("beta", "aardvark"):
+        install(opp_root(tmp_path / name, {library: "library"}, package=name), prefix)
+    found = find_installed(Sources(prefix=prefix, python=python))
+    assert [root.path for root in found] == [prefix / "aardvark", site / "alpha", prefix / "beta"]
+    told = f"warning: the package beta is installed twice: {prefix / 'beta'} hides {site / 'beta'}"
+    assert capsys.readouterr().err.splitlines() == [told]
+
+
+def test_a_broken_package_of_a_prefix_is_told_and_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prefix, library = tmp_path / "prefix", str(library_folder(host_arch()) / LIBRARY)
+    install(opp_root(tmp_path / "add", {library: "library"}, package="add"), prefix)
+    (prefix / "add" / MANIFEST).write_text("{")
+    assert find_installed(Sources(prefix=prefix)) == []
+    assert capsys.readouterr().err.startswith("warning: the package add is broken and stays out: ")
+
+
+@pytest.mark.parametrize("fault", ["is missing", "isn't the file that was built"])
+def test_a_package_of_a_prefix_without_its_library_or_with_a_shorter_one_is_left_out(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prefix, library = tmp_path / "prefix", str(library_folder(host_arch()) / LIBRARY)
+    install(opp_root(tmp_path / "add", {library: "library"}, package="add"), prefix)
+    if fault == "is missing":
+        (prefix / "add" / library).unlink()
+    else:
+        (prefix / "add" / library).write_text("cut")
+    assert find_installed(Sources(prefix=prefix)) == []
+    assert f"{library} {fault}" in capsys.readouterr().err
+    with pytest.raises(DeliverableError, match="the package add is broken"):
+        find_installed(Sources(prefix=prefix), ["add"])
+
+
+@pytest.mark.parametrize("broken", ["no manifest", "a manifest of another", "no JSON", "an edited file", "a missing file", "no module"])
+def test_a_broken_wheel_is_told_and_left_out(broken: str, python: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = site_packages(python)
+    sound = installed_wheel(site, "sound")
+    root = installed_wheel(site, "add", entry="other" if broken == "a manifest of another" else None)
+    library = root / library_folder(host_arch()) / LIBRARY
+    if broken == "no manifest":
+        (root / MANIFEST).unlink()
+    elif broken == "no JSON":
+        (root / MANIFEST).write_text("{")
+    elif broken == "an edited file":
+        library.write_text("another")
+    elif broken == "a missing file":
+        library.unlink()
+    elif broken == "no module":
+        shutil.rmtree(root)
+    assert [found.path for found in find_installed(Sources(prefix=None, python=python))] == [sound]
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert warning.startswith(f"warning: the package {'other' if broken == 'a manifest of another' else 'add'} is broken and stays out: ")
+    if broken != "a manifest of another":
+        with pytest.raises(DeliverableError, match="the package add is broken"):
+            find_installed(Sources(prefix=None, python=python), ["add"])
+
+
+def test_a_name_picks_among_the_installed(python: Path) -> None:
+    site = site_packages(python)
+    roots = [installed_wheel(site, name) for name in ("alpha", "beta", "gamma")]
+    found = find_installed(Sources(prefix=None, python=python), ["gamma", "alpha"])
+    assert [root.path for root in found] == [roots[0], roots[2]]
+
+
+def test_a_name_that_is_not_installed_is_an_error_that_says_where_it_was_looked_for(python: Path) -> None:
+    with pytest.raises(NotInstalledError, match="the package mul isn't installed") as caught:
+        find_installed(Sources(prefix=None, python=python), ["mul"])
+    assert str(python) in (caught.value.because or "")
+
+
+@pytest.mark.parametrize("kind", ["an empty folder", "no program", "another program", "a program that fails", "nothing"])
+def test_a_python_that_is_none_is_one_error(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "python"
+    if kind == "an empty folder":
+        path.mkdir()
+    elif kind != "nothing":
+        path.write_text({"no program": "", "another program": "#!/bin/sh\necho hello\n"}.get(kind, "#!/bin/sh\necho worse >&2\nexit 3\n"))
+        path.chmod(0o644 if kind == "no program" else 0o755)
+    with pytest.raises(PythonError, match="can't be asked for its packages") as caught:
+        find_installed(Sources(prefix=None, python=path))
+    assert caught.value.because
+
+
+@pytest.mark.case("E7")
+@pytest.mark.parametrize(("value", "expected"), [(None, []), ("", []), (":", []), ("/a::/b:", ["/a", "/b"])])
+def test_python_reads_the_roots_of_any_environment(value: str | None, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASCEND_CUSTOM_OPP_PATH", raising=False)
+    if value is not None:
+        monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", value)
+    assert env.current() == [Path(each) for each in expected]
+
+
+def test_the_wheels_of_a_python_are_plain_json(python: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What another Python is asked by is a program of its own: it imports nothing of opkit."""
+    installed_wheel(site_packages(python), "add")
+    done = subprocess.run([python / "bin" / "python", "-I", wheels.__file__], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [["add", str(site_packages(python) / "add"), None]]
