@@ -60,7 +60,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("clang-format", "--dry-run", "-Werror", *cpp_sources())
-    session.run("gersemi", "--check", "CMakeLists.txt", "simulator")
+    session.run("gersemi", "--check", "CMakeLists.txt", "simulator", "opkit/cmake")
 
 
 @nox.session

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks import add, device, tool
+from benchmarks import add, device, tool, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,9 +20,13 @@ MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {
     "small": add.small_adds,
     "warm-build": tool.warm_build,
     "cold-build": tool.cold_build,
+    "workspace": workspace.warm,
+    "launcher": workspace.cold,
     "help": tool.help_page,
+    "doctor": tool.doctor,
     "rtc": device.rtc,
     "rendering": tool.rendering,
+    "install": tool.installing,
     "pip-install": tool.pip_install,
 }
 

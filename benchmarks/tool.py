@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import OPKIT, copy_of_sample, in_turns, milliseconds, run, seconds_of
 from benchmarks.row import Row
-from opkit.toolkit import Tool, discover, find_cmake, find_ninja
+from opkit.toolkit import LAUNCHER_VARIABLE, Tool, discover, find_cmake, find_ninja
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["cold_build", "help_page", "pip_install", "rendering", "warm_build"]
+__all__ = ["cold_build", "doctor", "help_page", "installing", "pip_install", "rendering", "warm_build"]
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _MANY_OPS = 1000
@@ -30,7 +30,7 @@ class _ByHand:
 
     def __init__(self, project: Path, folder: Path) -> None:
         self.build = folder / "build"
-        self._env = {"ASCEND_HOME_PATH": str(discover(os.environ).home), "CMAKE_GENERATOR": "Ninja"}
+        self._env = {"ASCEND_HOME_PATH": str(discover(os.environ).home), "CMAKE_GENERATOR": "Ninja", LAUNCHER_VARIABLE: ""}
         cmake: Tool = find_cmake(os.environ)
         self._steps: list[list[str | Path]] = [
             [cmake.path, "-S", project, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={folder / 'output'}"],
@@ -64,7 +64,7 @@ def cold_build() -> Iterator[Row]:
         def ours_cold() -> None:
             shutil.rmtree(project / "build", ignore_errors=True)
             shutil.rmtree(project / "output", ignore_errors=True)
-            run([OPKIT, "build", project])
+            run([OPKIT, "build", project, "--launcher", "none"])
 
         def peer_cold() -> None:
             shutil.rmtree(by_hand.build, ignore_errors=True)
@@ -82,6 +82,19 @@ def help_page() -> Iterator[Row]:
     yield Row(what="opkit --help", ours=milliseconds(ours), peer=f"import click {milliseconds(peer)}", ratio=ours / peer, limit=1.5)
 
 
+def doctor() -> Iterator[Row]:
+    """All of it, with a library that is loaded in a child, against what CMake takes to describe a machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = copy_of_sample(Path(folder))
+        run([OPKIT, "build", project])
+        by_cmake: list[str | Path] = [find_cmake(os.environ).path, "--system-information"]
+        ours, peer = in_turns(lambda: run([OPKIT, "doctor", project]), lambda: run(by_cmake, cwd=Path(folder)), rounds=5)
+    yield Row(
+        what="opkit doctor", ours=milliseconds(ours), peer=f"cmake --system-information {milliseconds(peer)}", ratio=ours / peer, limit=1.0
+    )
+    yield Row(what="opkit doctor", ours=milliseconds(ours), peer="1 s", ratio=ours, limit=1.0)
+
+
 def pip_install() -> Iterator[Row]:
     """Cold: a new environment, and no build folder from before. pip's cache of other projects' wheels is the machine's own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -89,6 +102,33 @@ def pip_install() -> Iterator[Row]:
         venv.create(environment, with_pip=True)
         taken = seconds_of(lambda: run([environment / "bin" / "pip", "install", "--quiet", _CHECKOUT]))
         yield Row(what="pip install ., cold", ours=f"{taken:.1f} s", peer="90 s", ratio=taken / 90, limit=1.0)
+
+
+def installing() -> Iterator[Row]:
+    """The sample's deliverable, from its archive and, for pip, from the wheel with the same files."""
+    with tempfile.TemporaryDirectory() as folder:
+        project, prefix, site = copy_of_sample(Path(folder)), Path(folder) / "prefix", Path(folder) / "site"
+        for kind in ("tar", "wheel"):
+            run([OPKIT, "package", project, "--format", kind, "--allow-simulator"])
+        (archive,) = (project / "dist").glob("*.tar.gz")
+        (wheel,) = (project / "dist").glob("*.whl")
+        by_pip: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--target",
+            site,
+            "--upgrade",
+            wheel,
+        ]
+        ours, peer = in_turns(lambda: run([OPKIT, "install", archive, "--prefix", prefix]), lambda: run(by_pip), rounds=9)
+        what = "opkit install of the sample"
+        yield Row(what=what, ours=milliseconds(ours), peer=f"pip install of its wheel {milliseconds(peer)}", ratio=ours / peer, limit=1.0)
+        yield Row(what=what, ours=milliseconds(ours), peer="200 ms", ratio=ours / 0.2, limit=1.0)
 
 
 def rendering() -> Iterator[Row]:

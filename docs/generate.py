@@ -1,4 +1,4 @@
-"""Writes docs/reference/{cli,errors,spec}.md from the code that they describe; --check only compares (nox -s docs)."""
+"""Writes docs/reference/{cli,doctor,errors,spec}.md from the code that they describe; --check only compares (nox -s docs)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from spec_page import spec_page
 
 from opkit.cli import cli
 from opkit.errors import SpecError, catalogue
+from opkit.run.doctor_findings import Check
 from opkit.spec.problems import Rule
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -62,9 +63,24 @@ def errors_page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def doctor_page() -> str:
+    parts = [
+        NOTE,
+        "# What `opkit doctor` finds\n",
+        "Each finding has an id, which is kept for scripts, what was seen, and unless it is in order one command that mends it.",
+        "What mends several is printed once, after the last of them.",
+        "An id with a number, such as `opp-path[2]`, is about that element of a list.",
+        "The page [When GE doesn't know the op](../how-to/op-not-found.md) goes by symptoms.\n",
+        "| id | what is asked |\n| --- | --- |",
+    ]
+    parts += [f"| `{check.id}` | {check.question} |" for check in Check]
+    return "\n".join(parts) + "\n"
+
+
 def main(arguments: list[str]) -> int:
     stale = []
-    for name, text in (("cli.md", cli_page()), ("errors.md", errors_page()), ("spec.md", f"{SPEC_NOTE}\n{spec_page()}")):
+    pages = {"cli.md": cli_page(), "doctor.md": doctor_page(), "errors.md": errors_page(), "spec.md": f"{SPEC_NOTE}\n{spec_page()}"}
+    for name, text in pages.items():
         page = REFERENCE / name
         if not page.is_file() or page.read_text("utf-8") != text:
             stale.append(name)

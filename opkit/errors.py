@@ -10,6 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 __all__ = [
+    "AmbiguousSourceError",
+    "ArchiveContentError",
+    "ArchiveEntryError",
+    "ArchiveError",
+    "ArchiveLimitError",
+    "BackendMissingError",
     "BuildError",
     "BusyError",
     "CommandNotExecutableError",
@@ -21,22 +27,46 @@ __all__ = [
     "DeviceError",
     "DriftError",
     "EditedFileError",
+    "ElfError",
+    "EmulatorMissingError",
+    "FalseManifestError",
     "FolderNotEmptyError",
     "ForeignFileError",
+    "ForeignLibraryError",
+    "IncompatibleError",
+    "InstallerFileError",
     "LinkError",
+    "LostBuildError",
     "MachineError",
+    "MakeselfError",
+    "NoCacheError",
+    "NoSpaceError",
     "NotAProjectError",
     "NotBuiltError",
+    "NotInstalledError",
+    "NotManylinuxError",
+    "NotRelocatableError",
     "OpkitError",
     "PrecisionError",
+    "PythonError",
     "ResultError",
     "SessionError",
+    "SimulatorBuildError",
     "SpecError",
     "SpecErrors",
+    "StringAbiError",
     "ToolMissingError",
+    "ToolkitArchError",
     "ToolkitError",
+    "UnreadableError",
+    "UnregisteredOpError",
     "UnwritableError",
     "UsageError",
+    "VariantBuildError",
+    "VerifyError",
+    "VersionError",
+    "WorkspaceError",
+    "WrongMachineError",
     "catalogue",
     "rendered",
 ]
@@ -111,6 +141,36 @@ class NotBuiltError(UsageError):
     number = "OPK0103"
 
 
+class SimulatorBuildError(UsageError):
+    """What was built against the simulator would be shipped as if it were for a device."""
+
+    number = "OPK0110"
+
+
+class AmbiguousSourceError(UsageError):
+    """A folder holds several packages, and which one is meant isn't said."""
+
+    number = "OPK0111"
+
+
+class NotInstalledError(UsageError):
+    """No package of the name that was given is installed."""
+
+    number = "OPK0130"
+
+
+class NotManylinuxError(UsageError):
+    """A manylinux wheel is asked for of a library that needs more than such a platform has."""
+
+    number = "OPK0131"
+
+
+class VersionError(UsageError):
+    """The version of a project is none that a package can have, or isn't written down."""
+
+    number = "OPK0132"
+
+
 class SpecError(OpkitError):
     """One mistake in ops.py or in the kernel that it names; the number tells which rule."""
 
@@ -181,16 +241,70 @@ class DeviceError(MachineError):
     number = "OPK0305"
 
 
+class NoSpaceError(MachineError):
+    """The disk has no room for what is to be written."""
+
+    number = "OPK0310"
+
+
+class UnreadableError(MachineError):
+    """A file or folder can't be read."""
+
+    number = "OPK0311"
+
+
+class IncompatibleError(MachineError):
+    """A package needs a machine other than this one."""
+
+    number = "OPK0312"
+
+
 class CommandNotFoundError(MachineError):
     """A program to start doesn't exist. ``opkit run`` exits 127 for it."""
 
     number = "OPK0306"
 
 
+class MakeselfError(MachineError):
+    """makeself, which makes the self-extracting installer, is absent or fails."""
+
+    number = "OPK0350"
+
+
 class CommandNotExecutableError(MachineError):
     """A program to start exists but can't be executed. ``opkit run`` exits 126 for it."""
 
     number = "OPK0307"
+
+
+class PythonError(MachineError):
+    """A Python that was named can't be asked for its packages."""
+
+    number = "OPK0320"
+
+
+class BackendMissingError(MachineError):
+    """The build backend that makes wheels isn't installed."""
+
+    number = "OPK0321"
+
+
+class EmulatorMissingError(MachineError):
+    """A program for another processor is to run, and nothing here emulates that."""
+
+    number = "OPK0360"
+
+
+class ToolkitArchError(MachineError):
+    """The toolkit is for another processor than the one that a deliverable is asked for."""
+
+    number = "OPK0361"
+
+
+class NoCacheError(MachineError):
+    """The user has no folder for what is kept between commands."""
+
+    number = "OPK0362"
 
 
 class ResultError(OpkitError):
@@ -230,6 +344,48 @@ class DeliverableError(ResultError):
     number = "OPK0405"
 
 
+class ElfError(DeliverableError):
+    """A file isn't the shared library that it should be."""
+
+    number = "OPK0410"
+
+
+class ArchiveError(ResultError):
+    """A file is no archive of opkit's, or isn't whole."""
+
+    number = "OPK0420"
+
+
+class ArchiveEntryError(ArchiveError):
+    """An archive has an entry that is no plain file or folder below its top folder."""
+
+    number = "OPK0421"
+
+
+class ArchiveContentError(ArchiveError):
+    """What is in an archive isn't what its manifest says."""
+
+    number = "OPK0422"
+
+
+class ArchiveLimitError(ArchiveError):
+    """An archive would unpack to more than opkit takes."""
+
+    number = "OPK0423"
+
+
+class InstallerFileError(ArchiveError):
+    """A self-extracting installer is given where opkit takes an archive."""
+
+    number = "OPK0450"
+
+
+class VerifyError(ResultError):
+    """A package isn't what its manifest says, or its library doesn't load."""
+
+    number = "OPK0425"
+
+
 class BuildError(OpkitError):
     """A build step failed."""
 
@@ -253,6 +409,60 @@ class LinkError(BuildError):
     """The linker couldn't resolve a symbol or library."""
 
     number = "OPK0503"
+
+
+class StringAbiError(BuildError):
+    """Code with strings of two ABIs would meet: `_GLIBCXX_USE_CXX11_ABI` differs between the toolkit, the flags and the sources."""
+
+    number = "OPK0510"
+
+
+class UnregisteredOpError(BuildError):
+    """The op library that was linked doesn't register an op of the spec."""
+
+    number = "OPK0511"
+
+
+class ForeignLibraryError(BuildError):
+    """The op library needs a library that neither the toolkit nor the C++ runtime brings."""
+
+    number = "OPK0512"
+
+
+class NotRelocatableError(BuildError):
+    """The op library has the path of a folder in it, where it looks for libraries or because it was built there."""
+
+    number = "OPK0513"
+
+
+class WrongMachineError(BuildError):
+    """The op library is for another processor than the toolkit."""
+
+    number = "OPK0514"
+
+
+class FalseManifestError(BuildError):
+    """The manifest that the project installed isn't about what it installed."""
+
+    number = "OPK0515"
+
+
+class WorkspaceError(BuildError):
+    """Packages of a workspace weren't built. The exit is theirs if they failed alike."""
+
+    number = "OPK0570"
+
+
+class LostBuildError(BuildError):
+    """The build of one package of a workspace ended without a word, as one does that the system stops for want of memory."""
+
+    number = "OPK0571"
+
+
+class VariantBuildError(BuildError):
+    """The simulator doesn't build for another processor."""
+
+    number = "OPK0560"
 
 
 class BusyError(OpkitError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,28 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiler_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Dozens of tests build the same generated sources in folders of their own: with ccache at hand they are compiled once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_DISABLE"):
+            patch.delenv(name, raising=False)
+        if shutil.which("ccache"):
+            base = tmp_path_factory.getbasetemp().parent
+            patch.setenv("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
+            patch.setenv("CCACHE_DIR", str(base / "ccache"))
+            patch.setenv("CCACHE_BASEDIR", str(base))
+            patch.setenv("CCACHE_NOHASHDIR", "1")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in list(os.environ):
         if name.startswith(("ASCEND_", "OPKIT_SIM_")) and name != "OPKIT_SIM_CACHE_DIR":
             monkeypatch.delenv(name)
+    # Nor the packages that they installed.
+    monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path_factory.getbasetemp() / "no-prefix"))
     # One cache of compiled kernels for the run: not the developer's, and not cold for each test.
     monkeypatch.setenv("OPKIT_SIM_CACHE_DIR", str(tmp_path_factory.getbasetemp().parent / "rtc-cache"))
 

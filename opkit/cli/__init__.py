@@ -20,6 +20,7 @@ _FAULT = 1
 _USAGE = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141  # as a shell reports SIGPIPE
+_FLAGS_OF_RUN = {"--json", "--quiet", "--verbose", "--help"}  # its other options have a value each
 
 
 class _Terminated(KeyboardInterrupt):
@@ -47,8 +48,8 @@ def cli(context: click.Context, version: bool) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    # An error can come before --json is parsed; what follows -- belongs to the child.
-    console.reset(is_json="--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments))
+    # An error can come before --json is parsed.
+    console.reset(is_json="--json" in _own(arguments))
     # Who is started by nohup has SIGHUP ignored, and it stays so.
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in numbers:
@@ -58,6 +59,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _own(arguments: list[str]) -> list[str]:
+    """Those that aren't the child's of `opkit run`, which begin with its first word, or behind --."""
+    own: list[str] = []
+    rest = iter(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    for argument in rest:
+        if not argument.startswith("-") and _is_run(own):
+            break
+        own.append(argument)
+        if _is_run(own) and argument.startswith("--") and "=" not in argument and argument not in _FLAGS_OF_RUN:
+            own += [value for value in [next(rest, None)] if value is not None]
+    return own
+
+
+def _is_run(arguments: list[str]) -> bool:
+    return next((argument for argument in arguments if not argument.startswith("-")), None) == "run"
 
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
@@ -91,7 +109,7 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one for each way to en
 
 
 def _report(error: OpkitError, arguments: list[str]) -> int:
-    exit_code = _before_child(error) if arguments[:1] == ["run"] else error.exit_code
+    exit_code = _before_child(error) if _is_run(arguments) else error.exit_code
     console.error(error)
     console.document({"error": {**error.to_json(), "exit": exit_code}})
     return exit_code

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.build import Project, held
-from opkit.cli.build import report as report_build
-from opkit.cli.common import load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.common import arch_to_run_option, load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.finished import report as report_build
 from opkit.console import Progress, console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -49,6 +49,7 @@ def _dtypes(_context: click.Context, _option: click.Parameter, values: Sequence[
 @click.command("bench")
 @project_options
 @toolkit_option
+@arch_to_run_option
 @click.option("--iters", metavar="N", type=click.IntRange(min=1), help="Executions that one repeat times.  [default: the spec's]")
 @click.option("--warmup", metavar="N", type=click.IntRange(min=0), default=5, show_default=True, help="Executions before the timed ones.")
 @click.option(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import opp_roots, output_options, toolkit_option
+from opkit.cli.activation import Wanted, activation_options
+from opkit.cli.common import SHELLS, arch_option, output_options, toolkit_option, warn_of_other_processors
 from opkit.console import console
 
 if TYPE_CHECKING:
@@ -17,23 +18,24 @@ __all__ = ["command"]
 
 
 @click.command("env")
-@click.argument("project", default=".", type=click.Path())
-@click.option(
-    "--opp", type=click.Path(), multiple=True, metavar="DIR", help="Activate this OPP root instead; may be repeated, the first wins."
-)
-@click.option("--shell", type=click.Choice(["sh", "fish"]), default="sh", show_default=True, help="sh is right for bash, dash and zsh.")
+@click.argument("project", required=False, type=click.Path())
+@activation_options
+@click.option("--shell", type=click.Choice(SHELLS), default="sh", show_default=True, help="fish, or one that reads the lines of sh.")
 @toolkit_option
+@arch_option
 @output_options
-def command(toolkit: Toolkit, environ: Mapping[str, str], project: str, opp: tuple[str, ...], shell: str) -> None:
-    r"""Print the lines that activate the toolkit and the deliverable of PROJECT in the current shell.
+def command(toolkit: Toolkit, environ: Mapping[str, str], wanted: Wanted, shell: str) -> None:
+    """Print the lines that activate the toolkit and deliverables in the current shell.
 
-    \b
-    sh:    eval "$(opkit env)"
-    fish:  opkit env --shell fish | source
+    Those are PROJECT's, or those that options name; without either, that of the project in the current folder, and where there is
+    none, all packages that are installed, in the order of their names.
+
+    In bash, dash and zsh: eval "$(opkit env)". In fish: opkit env --shell fish | source.
     """
     from opkit.run import CHANGED, activate, lines_for
 
-    roots = opp_roots(None if opp else project, opp)
+    roots = wanted.roots(environ)
+    warn_of_other_processors(toolkit, roots)
     environment = activate(toolkit, roots, environ)
     console.data("\n".join(lines_for(shell, toolkit, roots, environ)))
     console.document({name: environment[name] for name in CHANGED if name in environment})

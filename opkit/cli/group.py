@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-__all__ = ["COMMANDS", "LazyGroup"]
+__all__ = ["COMMANDS", "LazyGroup", "NamingGroup"]
 
 # In the order of the work. Each names the module below opkit.cli whose `command` it is; the line is what `opkit --help` shows.
 COMMANDS: dict[str, dict[str, str]] = {
@@ -14,7 +14,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "new": "Start a project that builds, tests and benchmarks as it stands.",
         "generate": "Write the generated files of a project; --check only compares.",
         "check": "Check the spec, the kernel's signature and the generated files.",
-        "inspect": "Show a spec as opkit understands it.",
+        "inspect": "Show a spec, or what a library or package registers, needs and is for.",
     },
     "Build": {
         "build": "Bring output/ up to date with the spec and the kernel.",
@@ -27,7 +27,13 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Use": {
         "run": "Run a command with the toolkit and the deliverable activated.",
         "env": "Print the shell lines that activate the toolkit and the deliverable.",
-        "install": "Copy the built deliverable to a folder of its own.",
+    },
+    "Ship": {
+        "package": "Make one file of the deliverable, for other machines.",
+        "verify": "Hold a package against its manifest, and load its library.",
+        "install": "Install packages: from projects, archives or wheels.",
+        "uninstall": "Take packages out of a prefix again.",
+        "list": "Show which packages are installed, and what is wrong with them.",
     },
     "Machine": {
         "doctor": "Look for what would stop a build or a run here.",
@@ -35,17 +41,12 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
 }
 
+# A module is a name in its package, where this one would hide the built-in.
+_MODULES = {"list": "listing"}
 
-class LazyGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return [name for names in COMMANDS.values() for name in names]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command = importlib.import_module(f"opkit.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)  # noqa: S101 - a file of this package
-        return command
+class NamingGroup(click.Group):
+    """A group that names the command that was meant."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
@@ -57,6 +58,18 @@ class LazyGroup(click.Group):
         hint = f"; did you mean {close[0]}?" if close else ""
         msg = f"no command {name}{hint}"
         raise click.UsageError(msg, ctx)
+
+
+class LazyGroup(NamingGroup):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [name for names in COMMANDS.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"opkit.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - a file of this package
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         for title, commands in COMMANDS.items():

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.build import Project, held
-from opkit.cli.build import report as report_build
-from opkit.cli.common import load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.common import arch_to_run_option, load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.finished import report as report_build
 from opkit.console import console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -24,6 +24,7 @@ _MOST_FAILURES = 5
 @click.command("test")
 @project_options
 @toolkit_option
+@arch_to_run_option
 @click.option("--device", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Device to run on.")
 @output_options
 def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int) -> int:

@@ -1,4 +1,4 @@
-"""`opkit toolkit path|env|list`."""
+"""`opkit toolkit path|env|list|build`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,34 @@ from pathlib import Path
 
 import click
 
-from opkit.cli.common import output_options, toolkit_option
+from opkit.cli.common import SHELLS, arch_option, output_options, toolkit_option
+from opkit.cli.group import NamingGroup
 from opkit.console import console
-from opkit.toolkit import Candidate, Toolkit, candidates, process_environment
+from opkit.toolkit import ARCHITECTURES, Candidate, Toolkit, candidates, process_environment
 
 __all__ = ["command"]
 
 
-@click.group("toolkit")
+@click.group("toolkit", cls=NamingGroup)
 def command() -> None:
-    """Show which toolkit is used and which others are there."""
+    """Show which toolkit is used and which others are there; build the simulator for another processor."""
 
 
 @command.command("path")
 @toolkit_option
+@arch_option
 @output_options
 def path(toolkit: Toolkit, environ: Mapping[str, str]) -> None:  # noqa: ARG001 - every user of --toolkit gets it
-    """Print the folder of the toolkit in use: ASCEND_HOME_PATH for a build by hand."""
+    """Print the folder of the toolkit in use: ASCEND_HOME_PATH for a build by hand.
+
+    With --arch that of the one for another processor; the simulator is built for it if it wasn't yet.
+    """
     console.data(str(toolkit.home))
     console.document(as_document(toolkit))
 
 
 @command.command("env")
-@click.option("--shell", type=click.Choice(["sh", "fish"]), default="sh", show_default=True, help="sh is right for bash, dash and zsh.")
+@click.option("--shell", type=click.Choice(SHELLS), default="sh", show_default=True, help="fish, or one that reads the lines of sh.")
 @toolkit_option
 @output_options
 def env(toolkit: Toolkit, environ: Mapping[str, str], shell: str) -> None:
@@ -45,8 +50,11 @@ def env(toolkit: Toolkit, environ: Mapping[str, str], shell: str) -> None:
 @click.option("--toolkit", metavar="DIR", help="CANN toolkit to look at first.")
 @output_options
 def list_(toolkit: str | None) -> None:
-    """Print every toolkit that is named or found, the one in use first."""
-    found = candidates(process_environment(), option=toolkit, cwd=Path.cwd())
+    """Print every toolkit that is named or found, in the order of preference, and what the simulator was built for besides."""
+    from opkit.toolkit.variants import built_variants
+
+    environ = process_environment()
+    found = [*candidates(environ, option=toolkit, cwd=Path.cwd()), *built_variants(environ)]
     for candidate in found:
         console.data(_line(candidate))
     console.document(
@@ -55,6 +63,26 @@ def list_(toolkit: str | None) -> None:
             for each in found
         ]
     )
+
+
+@command.command("build")
+@click.option("--arch", type=click.Choice(ARCHITECTURES), required=True, help="Processor to build the simulator for.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Compile at most N files at once.  [default: cores and memory]")
+@click.option("--wait", type=click.FloatRange(min=0), default=600.0, show_default=True, help="Seconds to wait for another opkit.")
+@output_options
+def build(arch: str, jobs: int | None, wait: float) -> None:
+    """Build the bundled simulator for another processor, if it isn't yet.
+
+    It stays in the user's cache folder until opkit or the compiler changes. Commands with --arch do this themselves when they need it.
+    """
+    from opkit.build.jobs import default_jobs
+    from opkit.toolkit.variants import build_variant
+
+    variant = build_variant(arch, process_environment(), jobs=jobs or default_jobs(), wait=wait)
+    if variant.seconds is None:
+        console.say(f"nothing to build: {variant.toolkit.reason}")
+    console.data(str(variant.toolkit.home))
+    console.document({**as_document(variant.toolkit), "seconds": None if variant.seconds is None else round(variant.seconds, 3)})
 
 
 def as_document(toolkit: Toolkit) -> dict[str, object]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tool_support import require_tool
+
+from opkit.toolkit import host_arch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,6 +79,118 @@ def test_kernels_are_compiled_when_their_page_says(tmp_path: Path) -> None:
     passed = re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE)
     assert len(passed) == 2, done.stdout
     assert passed[0] == passed[1]
+
+
+@pytest.mark.slow
+@pytest.mark.case("E10", "E11")
+def test_an_op_that_is_not_found_is_found_as_its_page_says(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "how-to" / "op-not-found.md"
+    script = "\n".join(["set -e", *shell_blocks(page)])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert shown.replace("DIR", str(tmp_path)).replace("x86_64", host_arch()) in done.stdout
+    assert f"DemoAdd is registered by {tmp_path}/demo/output/op_graph/lib/linux/{host_arch()}/libcust_opapi.so" in done.stdout
+    assert "nobody registers demo_add; did you mean DemoAdd?\nexit code 3\n" in done.stdout
+    # The machine as a whole: one failure before the command that mends it, none that the report would have to tell after it.
+    machine, report = done.stdout.split("DemoAdd is registered by")[0], done.stdout.rpartition("exit code 3\n")[2]
+    assert re.search(r"^fail  opp-path\[0\] .* is no OPP root, but holds one", machine, flags=re.MULTILINE)
+    assert f"help: export ASCEND_CUSTOM_OPP_PATH={tmp_path}/demo/output\n" in machine
+    assert report.startswith("opkit ")
+    assert "fail " not in report
+
+
+@pytest.mark.slow
+def test_a_package_is_made_checked_installed_upgraded_and_uninstalled_as_its_page_says(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "package.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^demo-0\.1\.0\+sim-linux_\w+\.tar\.gz$", done.stdout, flags=re.MULTILINE), done.stdout
+    assert "exit code 4" in done.stdout
+    assert re.search(r"\.h isn't the file that was built$", done.stderr, flags=re.MULTILINE), done.stderr
+    assert re.search(r"\.asc is missing$", done.stderr, flags=re.MULTILINE), done.stderr
+    prefix = tmp_path / "prefix"
+    assert f"\n{prefix}/demo\n" in done.stdout
+    verbs = re.findall(r"^ +(\w+) demo 0\.\d\.0.* (?:in|from) ", done.stderr, flags=re.MULTILINE)
+    assert verbs == ["Installed", "Reinstalled", "Upgraded", "Downgraded", "Upgraded", "Uninstalled"]
+    assert "demo.h was edited" in done.stdout
+    assert re.search(rf"warning: (\w+) of {re.escape(str(tmp_path))}/elsewhere is shadowed by that of {prefix}/demo", done.stderr)
+    assert "demo isn't installed" in done.stderr
+    assert sorted(path.name for path in (prefix / "demo").resolve().rglob("*") if path.is_file()) == ["demo.h.edited", "notes.txt"]
+
+
+@pytest.mark.slow
+def test_an_installer_is_made_run_and_undone_as_its_page_says(tmp_path: Path) -> None:
+    require_tool("makeself", "makeself")
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "run-installer.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    prefix = tmp_path / "out" / "prefix"
+    assert f"demo-0.1.0+sim-linux_{host_arch()}.run\n" in done.stdout
+    assert f"installed demo 0.1.0 -> {prefix}/demo\n" in done.stdout
+    assert re.findall(r"^exit code (\d+)$", done.stdout, flags=re.MULTILINE) == ["2", "2", "4"]
+    assert "error: no such option: --force\n" in done.stderr
+    assert "error: --install-path isn't one folder: /opt/a:/opt/b\n" in done.stderr
+    assert "error[OPK0450]" in done.stderr
+    assert f"ASCEND_CUSTOM_OPP_PATH={prefix}/demo\n" in done.stdout
+    assert done.stdout.endswith("\n  notes.txt\nmeasured on Monday\n"), done.stdout
+    assert [path.name for path in (prefix / "demo").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.slow
+def test_operators_are_shipped_as_a_wheel_as_its_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path / "prefix"))
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "wheel.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (root,) = {line for line in done.stdout.splitlines() if line.endswith("site-packages/demo_ops")}
+    assert done.stdout.splitlines().count(root) == 3
+    assert re.search(r"^demo_ops-0\.1\.0\+sim-py3-none-manylinux_2_\d+_\w+\.whl$", done.stdout, flags=re.MULTILINE)
+    assert re.search(r"^\[\]\n(?:.*\n)*exit code 125$", done.stdout, flags=re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_builds_say_why_as_their_page_tells(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "build.md")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path, "CMAKE_GENERATOR": "Ninja"}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for reason in (
+        "nothing to do: the spec",
+        "the spec was read because ops.py changed",
+        "compiled because kernels/add_custom.asc changed",
+        "installed because output held what simulator-",
+        *(["reconfigured from scratch because launcher /"] if shutil.which("ccache") else []),
+    ):
+        assert reason in done.stderr, done.stderr
+    assert "Precision check passed" in done.stdout
+    assert (tmp_path / "demo_add/build/debug/compile_commands.json").is_file()
+
+
+@pytest.mark.slow
+def test_a_folder_of_packages_is_built_as_its_page_says(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "how-to" / "workspace.md"
+    script = "\n".join(["set -e", *shell_blocks(page)])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    # What the page shows is what came, but for the seconds and the order in which two end.
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    told = {re.sub(r"[\d.]+ s\)$", "s)", line) for line in done.stderr.splitlines()}
+    assert {re.sub(r"[\d.]+ s\)$", "s)", line) for line in shown.splitlines()} <= told, done.stderr
+    assert "error[OPK0570]: 1 of 2 projects failed, the others are up to date\n  because: ops/demo_add: OPK02" in done.stderr
+    assert done.stdout.endswith("exit code 2\n")
 
 
 KERNEL_PAGE = ROOT / "docs" / "how-to" / "write-a-kernel.md"

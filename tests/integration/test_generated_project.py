@@ -189,10 +189,10 @@ def dynamic_tags(file: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("built_by_hand")
-def test_the_deliverable_is_its_library_kernels_and_header(built: Path) -> None:
+def test_the_deliverable_is_its_library_kernels_header_and_manifest(built: Path) -> None:
     files = {path.relative_to(built / "output").as_posix() for path in (built / "output").rglob("*") if path.is_file()}
     folder = library_of(built).parent.relative_to(built / "output").as_posix()
-    assert files == {f"{folder}/libcust_opapi.so", f"{folder}/add_custom.asc", "op_graph/include/add_custom.h"}
+    assert files == {f"{folder}/libcust_opapi.so", f"{folder}/add_custom.asc", "op_graph/include/add_custom.h", "opkit-manifest.json"}
     assert (library_of(built).parent / "add_custom.asc").read_bytes() == (SAMPLE / "kernels" / "add_custom.asc").read_bytes()
 
 
@@ -201,7 +201,7 @@ def test_the_deliverable_is_its_library_kernels_and_header(built: Path) -> None:
 @pytest.mark.xdist_group("built_by_hand")
 def test_everyone_may_read_the_installed_files(built: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (built / "output").rglob("*") if path.is_file()}
-    assert modes == {"libcust_opapi.so": 0o755, "add_custom.asc": 0o644, "add_custom.h": 0o644}
+    assert modes == {"libcust_opapi.so": 0o755, "add_custom.asc": 0o644, "add_custom.h": 0o644, "opkit-manifest.json": 0o644}
 
 
 @pytest.mark.slow

@@ -72,10 +72,12 @@ def test_every_answer_has_a_flag(tmp_path: Path) -> None:
     assert "Ada L." in (project / "pyproject.toml").read_text()
 
 
+@pytest.mark.case("I4")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["my-ops"], ["'my-ops' is no package name", "opkit new my_ops"]),
+        (["acme corp"], ["'acme corp' is no package name", "opkit new acme_corp"]),
         (["Demo"], ["'Demo' is no package name", "opkit new demo"]),
         (["2fast"], ["'2fast' is no package name", "opkit new fast"]),
         (["../evil"], ["is no package name"]),

@@ -48,10 +48,12 @@ def test_people_get_a_table(three_dtypes: Path) -> None:
         r"^AddRefreshOp +float16 +0 1 1023 1024 1025 3073 3x1024 scalar 2097153 \(BLOCK_SIZE 32\) +9 passed$", done.stdout, re.MULTILINE
     ), done.stdout
     assert "Testing 54 cases" in done.stderr
+    assert "Testing more than 65535 blocks, in a second build: with small blocks, in build/small-block" in done.stderr
     assert done.stdout.splitlines()[-1] == "54 passed"
     assert list((three_dtypes / "build").glob("opkit-scratch*")) == []
     # The session program runs the ops with small blocks too.
-    assert len(list((three_dtypes / "build").rglob("libcust_opapi.so"))) > len(list((three_dtypes / "build").rglob("*_session_run"))) == 1
+    programs = [path for path in (three_dtypes / "build").rglob("*_session_run") if not path.is_symlink()]
+    assert len(list((three_dtypes / "build").rglob("libcust_opapi.so"))) > len(programs) == 1
 
 
 def test_ctrl_c_exits_130_and_leaves_nothing(three_dtypes: Path) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
+from install_support import library as library_of
+from manifest_support import signed
 
-from opkit.deliverable import LIBRARY, BuiltAgainst, Manifest, ManifestFile, library_folder
-from opkit.files import digest_of
+from opkit.deliverable import LIBRARY, library_folder
 from opkit.toolkit import Kind, Origin, Toolkit, host_arch
 
+_LIBRARIES = ("acl_rt", "acl_rtc", "ge_runner", "graph", "graph_base", "lowering", "metadef")
 _HEADERS = ("acl/acl_rt.h", "acl/acl_rt_compile.h", "graph/custom_op.h", "graph/operator_reg.h", "ge/ge_api.h")
 
 
@@ -24,6 +26,8 @@ def make_toolkit() -> Callable[..., Path]:
             (home / "include" / header).parent.mkdir(parents=True, exist_ok=True)
             (home / "include" / header).write_text("")
         (home / "lib64").mkdir()
+        for library in _LIBRARIES:
+            (home / f"lib64/lib{library}.so").write_text("")
         if version is not None:
             (home / "version.info").write_text(f"Version={version}\nversion_dir={version}\n")
         if simulator is not None:
@@ -35,13 +39,13 @@ def make_toolkit() -> Callable[..., Path]:
 
 @pytest.fixture
 def toolkit(tmp_path: Path, make_toolkit: Callable[..., Path]) -> Toolkit:
-    home = make_toolkit(tmp_path / "a toolkit")
+    home = make_toolkit(tmp_path / "a toolkit", simulator="9.2.0")
     return Toolkit(
         home=home,
         kind=Kind.SIMULATOR,
         version="9.2.0",
         abi=0,
-        arch="x86_64",
+        arch=host_arch(),
         origin=Origin.NAMED,
         reason="made for a test",
         stamp="1",
@@ -68,15 +72,7 @@ def built_project(tmp_path: Path) -> Path:
     files = {str(library_folder(host_arch()) / LIBRARY): "library", "op_graph/include/add.h": "header"}
     for name, text in files.items():
         (root / "output" / name).parent.mkdir(parents=True)
-        (root / "output" / name).write_text(text)
+        (root / "output" / name).write_bytes(library_of(text) if name.endswith(".so") else text.encode())
     (root / "ops.py").write_text("")
-    Manifest(
-        opkit="0.1.0",
-        package="add",
-        ops=("Add",),
-        files=tuple(
-            ManifestFile(path=PurePosixPath(name), sha256=digest_of(root / "output" / name), size=len(text)) for name, text in files.items()
-        ),
-        built_against=BuiltAgainst(kind="simulator", version="9.2.0-sim", abi=0, arch=host_arch()),
-    ).write(root / "output")
+    signed(root / "output", files)
     return root

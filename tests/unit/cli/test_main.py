@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 import opkit
+from opkit.build import BUILD_TYPES
 from opkit.cli import main
 from opkit.cli.group import COMMANDS
 from opkit.errors import BusyError
@@ -59,12 +61,14 @@ def test_the_line_of_help_in_the_list_is_the_first_of_the_command_in_spirit() ->
     ("arguments", "told"),
     [
         (["buld"], "no command buld; did you mean build?"),
+        (["toolkit", "lst"], "no command lst; did you mean list?"),
         (["frobnicate"], "no command frobnicate"),
         (["build", "--nope"], "--nope"),
-        (["build", "a", "b"], "unexpected extra argument"),
+        (["package", "a", "b"], "unexpected extra argument"),
         (["build", "-j", "0"], "'-j'"),
         (["build", "--wait", "soon"], "'--wait'"),
-        (["install"], "--prefix"),
+        (["install", "--prefix"], "--prefix"),
+        (["uninstall"], "PACKAGE"),
         (["env", "--shell", "tcsh"], "tcsh"),
         (["--nope"], "--nope"),
         (["toolkit", "frob"], "frob"),
@@ -187,3 +191,9 @@ def test_a_path_in_another_script_is_the_same_in_every_locale(tmp_path: Path, lo
     done = _opkit("build", str(folder), "--json", environ={"LC_ALL": locale})
     assert done.returncode == 2
     assert "算子" in json.loads(done.stdout)["error"]["message"]
+
+
+@pytest.mark.parametrize("named", ["debug", "RELEASE", "relwithdebinfo"])
+def test_a_build_type_is_taken_in_any_case(named: str) -> None:
+    context = import_module("opkit.cli.build").command.make_context("build", ["--build-type", named, "."])
+    assert context.params["build_type"] in BUILD_TYPES

@@ -1,4 +1,4 @@
-"""run, env, install, toolkit and doctor as a person or a script calls them."""
+"""run, env, toolkit and doctor as a person or a script calls them."""
 
 from __future__ import annotations
 
@@ -69,6 +69,25 @@ def test_run_passes_options_of_the_command_on_untouched(built_project: Path) -> 
     assert done.stdout == "--json -v --help\n"
 
 
+@pytest.mark.parametrize("own", [[], ["--toolkit", "{home}"], ["-q"]])
+def test_run_takes_no_option_behind_the_first_word_for_its_own(own: list[str], built_project: Path, home: Path) -> None:
+    own = [word.format(home=home) for word in own]
+    done = _opkit("run", "--project", built_project, *own, "echo", "-v", "--help", "--json", "--toolkit", "x", "--", "y")
+    assert (done.returncode, done.stdout) == (0, "-v --help --json --toolkit x -- y\n")
+
+
+@pytest.mark.parametrize("own", [["run", "--json"], ["--json", "run"], ["run", "--toolkit=x", "--json"]])
+def test_run_with_an_option_of_its_own_before_the_first_word_has_it(own: list[str], tmp_path: Path) -> None:
+    done = _opkit(*own, "--project", tmp_path / "gone", "true", "--", "--json")
+    assert json.loads(done.stdout)["error"]["exit"] == done.returncode == 125
+
+
+@pytest.mark.parametrize("before", [["--project", "{gone}"], ["--opp={gone}"]])
+def test_json_of_the_command_is_not_runs(before: list[str], tmp_path: Path) -> None:
+    done = _opkit("run", *(word.format(gone=tmp_path / "gone") for word in before), "true", "--json")
+    assert (done.returncode, done.stdout) == (125, "")
+
+
 def test_run_says_before_the_command_what_kept_it_from_starting(built_project: Path, tmp_path: Path) -> None:
     (tmp_path / "script").write_text("")
     assert _opkit("run", "--project", built_project, "--", "no-such-command").returncode == 127
@@ -120,26 +139,6 @@ def test_env_as_json_is_the_environment_of_a_child(built_project: Path, home: Pa
     assert json.loads(capsys.readouterr().out)["ASCEND_HOME_PATH"] == str(home)
 
 
-def test_install_copies_and_says_that_it_was_built_against_the_simulator(
-    built_project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    prefix = tmp_path / "in stall"
-    assert main(["install", str(built_project), "--prefix", str(prefix), "--json"]) == 0
-    out, err = capsys.readouterr()
-    document = json.loads(out)
-    assert document["opp_root"] == str(prefix)
-    assert document["built_against"]["kind"] == "simulator"
-    assert "built against the host simulator" in err
-    assert main(["run", "--opp", str(prefix), "--no-such-option"]) == 125
-
-
-def test_install_refuses_what_was_not_built(built_project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.rmtree(built_project / "output")
-    assert main(["install", str(built_project), "--prefix", str(tmp_path / "prefix")]) == 2
-    assert "isn't built" in capsys.readouterr().err
-    assert not (tmp_path / "prefix").exists()
-
-
 def test_toolkit_path_is_one_line_for_a_build_by_hand(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["toolkit", "path"]) == 0
     assert capsys.readouterr().out == f"{home}\n"
@@ -159,6 +158,14 @@ def test_toolkit_env_activates_the_toolkit_alone(home: Path, capsys: pytest.Capt
     assert "ASCEND_CUSTOM_OPP_PATH" not in out
 
 
+@pytest.mark.parametrize("shell", ["bash", "dash", "zsh"])
+def test_toolkit_env_takes_a_shell_by_its_own_name(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["toolkit", "env", "--shell", "sh"]) == 0
+    expected = capsys.readouterr().out
+    assert main(["toolkit", "env", "--shell", shell]) == 0
+    assert capsys.readouterr().out == expected
+
+
 def test_toolkit_list_shows_what_is_named_and_why_something_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["toolkit", "list", "--toolkit", "/nope"]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
@@ -168,6 +175,15 @@ def test_toolkit_list_shows_what_is_named_and_why_something_is_refused(home: Pat
     assert json.loads(capsys.readouterr().out)[0]["kind"] == "simulator"
 
 
+def test_toolkit_list_shows_a_toolkit_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("ASCEND_HOME_PATH")
+    assert main(["toolkit", "path"]) == 0
+    bundled = capsys.readouterr().out.strip()
+    monkeypatch.setenv("ASCEND_HOME_PATH", bundled)
+    assert main(["toolkit", "list", "--json"]) == 0
+    assert [each["path"] for each in json.loads(capsys.readouterr().out)].count(bundled) == 1
+
+
 def test_doctor_exits_3_for_a_failure_and_0_for_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,11 +191,12 @@ def test_doctor_exits_3_for_a_failure_and_0_for_a_warning(
     monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", f"{tmp_path}:")
     assert main(["doctor"]) == 0
     assert "warn  opp-path[1]" in capsys.readouterr().out
-    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(tmp_path / "gone"))
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", f"{tmp_path}/gone:{tmp_path}/lost")
     assert main(["doctor"]) == 3
     assert "FAIL" not in (out := capsys.readouterr().out)
     assert "fail  opp-path[0]" in out
-    assert "help: opkit build, or remove the entry" in out
+    assert out.count("help: unset ASCEND_CUSTOM_OPP_PATH") == 1
+    assert "help: unset ASCEND_CUSTOM_OPP_PATH" in out
 
 
 def test_doctor_as_json_holds_every_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
