@@ -85,7 +85,7 @@ def test_the_page_keeps_two_folders_and_ships_what_this_computer_refuses(page: t
     project, done = page
     assert elf_arch(project / "output-aarch64" / LIBRARY) == ARCH
     assert [path.name for path in (project / "dist").iterdir()] == [f"my_ops-0.1.0+sim-linux_{ARCH}.tar.gz"]
-    assert "exit code 4" in done.stdout
+    assert "exit code 3" in done.stdout
     assert f"this computer is linux {host_arch()}" in done.stderr
 
 
