@@ -1,13 +1,11 @@
-"""pytest runs what it finds: no folder of tests may be one that it passes over."""
+"""pytest runs what it finds, and keeps together what shares a build."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -17,3 +15,11 @@ def test_no_folder_of_tests_has_a_name_that_pytest_skips(request: pytest.Fixture
     skipped = request.config.getini("norecursedirs")
     assert Path("unit/build") in folders
     assert [str(folder) for folder in folders for pattern in skipped if fnmatch(folder.name, pattern)] == []
+
+
+@pytest.mark.xdist_group("collection")
+def test_tests_of_a_group_stay_on_one_worker(request: pytest.FixtureRequest) -> None:
+    """pytest-xdist writes the group into the test's id; without that, two workers each build what a module shares, and nothing says so."""
+    if request.config.getoption("dist", "no") != "loadgroup":
+        pytest.skip("needs --dist loadgroup, as nox -s tests gives it")
+    assert request.node.nodeid.endswith("@collection")
