@@ -22,8 +22,9 @@ def opkit(
     *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, exit_code: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command without a terminal and holds it to its exit code."""
+    # Not -m: that would take the checkout's opkit, where pytest runs, before the installed one.
     done = subprocess.run(
-        [sys.executable, "-m", "opkit", *map(str, arguments)],
+        [Path(sys.executable).with_name("opkit"), *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,

@@ -66,7 +66,9 @@ def distribution() -> Iterator[Finding]:
     installed = _package_of(own)
     if installed is not None and installed != imported:
         evidence = f"{imported} was imported, not {installed}, which {_DISTRIBUTION} {own.version} installed: it comes earlier in sys.path"
-        yield Finding(check=Check.OPKIT, status=Status.FAIL, evidence=evidence, help="unset PYTHONPATH")
+        # `python -m opkit` looks in the current folder first.
+        mend = "cd / && opkit doctor" if imported.parent == Path.cwd() else "unset PYTHONPATH"
+        yield Finding(check=Check.OPKIT, status=Status.FAIL, evidence=evidence, help=mend)
     elif namesake is None:
         yield Finding(check=Check.OPKIT, status=Status.OK, evidence=f"{_DISTRIBUTION} {own.version} in {imported}")
 

@@ -20,6 +20,6 @@ def test_no_folder_of_tests_has_a_name_that_pytest_skips(request: pytest.Fixture
 @pytest.mark.xdist_group("collection")
 def test_tests_of_a_group_stay_on_one_worker(request: pytest.FixtureRequest) -> None:
     """pytest-xdist writes the group into the test's id; without that, two workers each build what a module shares, and nothing says so."""
-    if request.config.getoption("dist", "no") != "loadgroup":
+    if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("needs --dist loadgroup, as nox -s tests gives it")
     assert request.node.nodeid.endswith("@collection")

@@ -207,13 +207,18 @@ def test_a_distribution_of_the_name_opkit_is_in_the_way(distributions: dict[str,
     assert finding.help == "pip uninstall -y opkit && pip install --force-reinstall ascend-opkit"
 
 
-def test_another_package_of_the_name_opkit_that_is_imported_instead_is_told(distributions: dict[str, object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_here", [False, True], ids=["by PYTHONPATH", "by the current folder"])
+def test_another_package_of_the_name_opkit_that_is_imported_instead_is_told(
+    distributions: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_here: bool
+) -> None:
+    monkeypatch.chdir(Path(opkit.__file__).parents[1] if is_here else tmp_path)
     (tmp_path / "opkit").mkdir()
     (tmp_path / "opkit/__init__.py").write_text("")
     distributions["ascend-opkit"] = _Installed("0.1.0", tmp_path)
     (finding,) = distribution()
     assert finding.status is Status.FAIL
     assert f"was imported, not {tmp_path}/opkit, which ascend-opkit 0.1.0 installed" in finding.evidence
+    assert finding.help == ("cd / && opkit doctor" if is_here else "unset PYTHONPATH")
 
 
 def test_opkit_of_a_checkout_that_nobody_installed_is_told(distributions: dict[str, object]) -> None:
