@@ -416,10 +416,11 @@ def test_a_new_project_is_a_wheel_with_its_deliverable(toolkit_home: Path, tmp_p
     pytest.importorskip("scikit_build_core")
     project = tmp_path / "demo"
     create_project(NewProject(name="demo", op_type="DemoAdd", author='A. "B" Ünal'), project)
-    env = {"ASCEND_HOME_PATH": str(toolkit_home)}
+    env = {"ASCEND_HOME_PATH": str(toolkit_home), "OPKIT_ALLOW_SIMULATOR": "1"}
     build = "import sys; from scikit_build_core.build import build_wheel; build_wheel(sys.argv[1])"
     succeed(shell(sys.executable, "-c", build, tmp_path / "wheels", cwd=project, env=env))
     (wheel,) = (tmp_path / "wheels").glob("demo-0.1.0-py3-none-linux_*.whl")
     names = [name for name in zipfile.ZipFile(wheel).namelist() if not name.startswith("demo-0.1.0.dist-info/")]
-    assert sorted(Path(name).name for name in names) == ["add_custom.asc", "demo.h", "libcust_opapi.so"]
-    assert all(name.startswith("demo/op_graph/") for name in names)
+    expected = ["__init__.py", "add_custom.asc", "demo.h", "libcust_opapi.so", "opkit-manifest.json"]
+    assert sorted(Path(name).name for name in names) == expected
+    assert all(name.startswith("demo/op_graph/") for name in names if Path(name).parent != Path("demo"))
