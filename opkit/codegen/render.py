@@ -24,7 +24,7 @@ _FILES = (
     ("cmake/aarch64-linux-gnu.cmake", "cmake/aarch64-linux-gnu.cmake"),
     ("cmake/flatten_kernel.cmake", "cmake/flatten_kernel.cmake"),
     ("cmake/write_manifest.cmake.j2", "cmake/write_manifest.cmake"),
-    ("cmake/wheel_init.py", "cmake/wheel_init.py"),
+    ("cmake/wheel_init.py.j2", "cmake/wheel_init.py"),
     ("run.sh.j2", "run.sh"),
     ("ge/proto.h.j2", "ge/{header}"),
     ("ge/kernel.h.j2", "ge/{stem}_kernel.h"),

@@ -24,7 +24,7 @@ __all__ = ["opkit_projects"]
 
 _COMMAND = "build_opkit"
 _GROUP = "opkit.opp"
-_INIT = "cmake/wheel_init.py"
+_INIT = "cmake/wheel_init.py.j2"
 # At the top of a project: what opkit makes there. A folder of such a name further below is the user's.
 _MADE = frozenset({"build", "output", "dist"})
 # As CMake reads a value that is asked for its truth.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from opkit import resources
 from opkit.build import Project, Settings
 from opkit.build.workspace import Outcome, build_all, exit_of, find_projects
 from opkit.cli import main, workspace
@@ -25,7 +24,7 @@ from opkit.toolkit import discover, process_environment
 if TYPE_CHECKING:
     from opkit.toolkit import Toolkit
 
-_TESTS = resources.templates().parent / "tests"
+_TESTS = Path(__file__).resolve().parents[2]
 _STAND_IN = f"import sys; sys.path[:1] = [{str(_TESTS)!r}]; import tiny_support; tiny_support.stand_in()\n"
 _OPKIT = _STAND_IN + "from opkit.cli import main; sys.exit(main())"
 

@@ -159,6 +159,7 @@ sys.exit(main(["run", "--opp", sys.argv[1], "--", "/bin/sh", "-c", "echo $ASCEND
 """
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.case("E12")
 @pytest.mark.parametrize("place", ["/", "/usr/bin", "{folder}/unwritable"])
 def test_run_needs_no_right_to_write_where_it_is_started(place: str, for_everyone: Path) -> None:

@@ -244,6 +244,7 @@ sys.exit(main(["verify", "--no-load", sys.argv[1]]))
 """
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 @pytest.mark.parametrize("named", ["closed/add", "closed/add.tar.gz", "closed", "unreadable.tar.gz", "holes"])
 def test_verify_says_whose_it_is_that_can_not_be_read(named: str) -> None:

@@ -59,6 +59,7 @@ def test_ten_installs_at_once_into_one_prefix_are_all_there(folder: Path) -> Non
     assert _run("crowded", folder) == "10\n"
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.case("F9")
 def test_a_folder_of_somebody_else_is_named_with_its_owner_and_ones_own_is_installed_to_again(folder: Path) -> None:
     told, owner = _run("unprivileged", folder).rstrip("\n").rsplit("\n", 1)

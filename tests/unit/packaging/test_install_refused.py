@@ -66,7 +66,7 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(as_nobody: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     folder = Path(tempfile.mkdtemp(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else tmp_path))
     folder.chmod(0o755)
     # All modules are loaded, wherever a nobody may not look.

@@ -423,6 +423,7 @@ def public() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.case("F9")
 def test_another_user_is_told_whose_the_folder_is(case: _Case, public: Path) -> None:
     unpacked = shutil.copytree(case.unpacked["1.0"], public / "unpacked")
@@ -476,6 +477,7 @@ def nobody(case: _Case, public: Path) -> _Nobody:
     return _Nobody(case, public)
 
 
+@pytest.mark.usefixtures("as_nobody")
 def test_what_cannot_be_entered_is_not_told_as_not_installed(case: _Case, public: Path, nobody: _Nobody) -> None:
     closed = public / "closed"
     case.script("1.0", "--install-path", closed / "p")
@@ -489,6 +491,7 @@ def test_what_cannot_be_entered_is_not_told_as_not_installed(case: _Case, public
         folder.chmod(0o755)
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.parametrize("name", ["notes.txt", _HEADER, "sub/notes.txt", MANIFEST])
 def test_a_file_that_cannot_be_read_is_told_as_such(case: _Case, public: Path, nobody: _Nobody, name: str) -> None:
     prefix = public / "p"
@@ -511,6 +514,7 @@ def test_a_file_that_cannot_be_read_is_told_as_such(case: _Case, public: Path, n
         assert [(str(path), path.lstat().st_mode) for path in sorted(prefix.rglob("*"))] == before
 
 
+@pytest.mark.usefixtures("as_nobody")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what another can't remove")
 def test_what_cannot_be_removed_is_no_end(case: _Case, public: Path, nobody: _Nobody) -> None:
     prefix = public / "p"

@@ -33,7 +33,7 @@ def site(tmp_path: Path) -> Path:
     site = tmp_path / "site packages 昇"
     for name in ("alpha", "beta"):
         (site / name).mkdir(parents=True)
-        shutil.copy(resources.templates() / "deliverable" / "cmake" / "wheel_init.py", site / name / "__init__.py")
+        shutil.copy(resources.templates() / "deliverable" / "cmake" / "wheel_init.py.j2", site / name / "__init__.py")
     return site
 
 
