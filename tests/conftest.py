@@ -60,7 +60,4 @@ def as_nobody() -> None:
     places = [Path(opkit.__file__).resolve(), Path(tempfile.gettempdir()).resolve()]
     closed = next((folder for place in places for folder in place.parents if not folder.stat().st_mode & 0o001), None)
     if os.geteuid() == 0 and closed is not None:
-        reason = f"other users can't enter {closed}"
-        if os.environ.get("OPKIT_TEST_ALL"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        pytest.skip(f"other users can't enter {closed}")
