@@ -160,6 +160,7 @@ def test_a_copy_in_another_folder_is_compiled_from_the_cache(
 def test_an_error_that_ccache_passes_on_names_the_file_by_its_place_in_the_project(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    require_tool("ccache", "ccache")
     monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "cache"))
     tiny.say("no_such_thing")
     with pytest.raises(CompileError) as caught:

@@ -17,6 +17,7 @@ import pytest
 from archive_support import HEADER, opp_root
 from install_support import install
 from tiny_support import Tiny
+from tool_support import require_tool
 from wheel_support import installed_wheel
 
 from opkit import codegen, spec
@@ -294,6 +295,8 @@ def test_no_format_packs_what_is_no_package(tiny: Tiny, told: Callable[..., dict
 def test_a_version_that_is_not_written_down_is_no_version_of_an_archive(
     dynamic: str, form: str, tiny: Tiny, told: Callable[..., dict[str, Any]]
 ) -> None:
+    if form == "run":
+        require_tool("makeself", "makeself")
     (tiny.root / "pyproject.toml").write_text(f'[project]\nname = "tiny"\n{dynamic}\n\n[tool.x]\n')
     error = told("package", "--format", form, exit_code=2)["error"]
     assert (error["number"], error["where"].partition("   ")[0]) == ("OPK0132", "pyproject.toml:3")

@@ -35,7 +35,16 @@ def test_the_toolchain_file_takes_debians_cross_compiler(tmp_path: Path, make_pr
     """One that compiles for this machine stands in for it: what counts here is which is called, and for which processor."""
     compiler = make_program(tmp_path / "bin" / "aarch64-linux-gnu-g++", '#!/bin/sh\nexec g++ "$@"\n')
     (tmp_path / "CMakeLists.txt").write_text(_PROJECT)
-    argv = ["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "b"), f"-DCMAKE_TOOLCHAIN_FILE={_SAMPLE / 'cmake/aarch64-linux-gnu.cmake'}"]
+    argv = [
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        str(tmp_path),
+        "-B",
+        str(tmp_path / "b"),
+        f"-DCMAKE_TOOLCHAIN_FILE={_SAMPLE / 'cmake/aarch64-linux-gnu.cmake'}",
+    ]
     env = {**os.environ, "PATH": f"{compiler.parent}:{os.environ['PATH']}"}
     subprocess.run(argv, env=env, check=True, capture_output=True)
     assert (tmp_path / "b" / "told").read_text() == f"aarch64 TRUE {compiler}"

@@ -71,9 +71,13 @@ class _Case:
         return subprocess.run([shell, "install.sh", *map(str, options)], capture_output=True, text=True, check=False, **how)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _makeself() -> None:
+    require_tool("makeself", "makeself")
+
+
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> _Case:
-    require_tool("makeself", "makeself")
     return _Case(tmp_path_factory.mktemp("installers"))
 
 

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from install_support import install, opp_root
+from tool_support import require_tool
 
 import opkit
 from opkit import resources
@@ -112,6 +113,7 @@ def test_a_folder_of_the_kernel_s_is_not_said_to_be_full(environ: dict[str, str]
 
 
 def test_without_ninja_make_is_what_a_build_takes(environ: dict[str, str], tmp_path: Path) -> None:
+    require_tool("make", "make")
     (tmp_path / "bin").mkdir()
     for name in ("make", "g++", "cmake"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name) or name)
