@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tool_support import require_tool
 
 from opkit.deliverable.elf import ElfLibrary, read_library
 from opkit.errors import ElfError
@@ -127,6 +128,7 @@ def test_nor_in_the_section_headers(ops: Path, tmp_path: Path) -> None:
 
 
 def test_another_compiler_and_hidden_classes_make_no_difference(toolkit_home: Path, tmp_path: Path) -> None:
+    require_tool("clang++", "clang")
     flags: list[str | Path] = ["-shared", "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=1", "-I", toolkit_home / "include"]
     library = read_library(_compile(tmp_path / "libops.so", _OPS, *flags, compiler="clang++"))
     assert _registered(library) == (("AddCustom", "Custom"), ("AddCustom", "Custom"))
