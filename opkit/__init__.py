@@ -5,8 +5,7 @@ Here is what ops.py imports. Every name loads on first use, so that `opkit --hel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # Not that of typing: until a command runs, Ctrl-C is a traceback.
 if TYPE_CHECKING:
     from opkit.spec.declare import (
         Attr,
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
         workspace,
     )
 
-    __version__: str
-
 __all__ = [
     "Attr",
     "Benchmark",
@@ -78,20 +75,16 @@ __all__ = [
     "workspace",
 ]
 
+# The one place of it: pyproject.toml takes it from here, since asking the metadata of what is installed costs 28 ms.
+__version__ = "0.1.0"
+
 
 if not TYPE_CHECKING:  # a type checker would take any name for known
 
     def __getattr__(name: str) -> object:
-        if name == "__version__":
-            from importlib.metadata import version
+        from opkit.lazy import load
 
-            return version("ascend-opkit")
-        if name in __all__:
-            from opkit.spec import declare
-
-            return getattr(declare, name)
-        msg = f"module 'opkit' has no attribute {name!r}"
-        raise AttributeError(msg)
+        return load(name, __name__, {"spec.declare": __all__})
 
 
 def __dir__() -> list[str]:
