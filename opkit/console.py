@@ -45,6 +45,10 @@ class Console:
         """One thing that was done: a right-aligned verb and its object."""
         self.say(f"{self.paint(f'{verb:>12}', 'green', 'bold')} {text}")
 
+    def failure(self, verb: str, text: str) -> None:
+        """As `step`, of what went wrong: what follows would have no heading if --quiet took it."""
+        _write(sys.stderr, f"{self.paint(f'{verb:>12}', 'red', 'bold')} {text}\n")
+
     def detail(self, text: str) -> None:
         """A line for people who asked for more with --verbose."""
         if self.is_verbose:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from opkit.build.building import build, held
+from opkit.build.built import Built, find_built, remembered
+from opkit.build.cleaning import clean
 from opkit.build.folder import mark
 from opkit.build.generator import find_generator
 from opkit.build.project import Project
 from opkit.build.scratch import scratch_folder
 from opkit.build.settings import BUILD_TYPES, RESERVED, Settings
-from opkit.build.steps import Built, build, clean, find_built, held
-from opkit.build.version import require_fixed_version
+from opkit.build.version import require_fixed_version, require_wheel_version
 
 __all__ = [
     "BUILD_TYPES",
@@ -22,6 +24,8 @@ __all__ = [
     "find_generator",
     "held",
     "mark",
+    "remembered",
     "require_fixed_version",
+    "require_wheel_version",
     "scratch_folder",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from opkit.errors import EmulatorMissingError
-from opkit.toolkit import find_compiler, find_cross_compiler, find_emulator, host_arch
+from opkit.toolkit import cross_definitions, find_compiler, find_cross_compiler, find_emulator, host_arch
 
 if TYPE_CHECKING:
     from opkit.toolkit import Compiler
@@ -48,4 +48,4 @@ class Cross(NamedTuple):
         if self.arch is None:
             return {}
         emulator = {"CMAKE_CROSSCOMPILING_EMULATOR": ";".join(self.emulator)} if self.emulator else {}
-        return {"CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": self.arch, **emulator}
+        return {**cross_definitions(self.arch), **emulator}

@@ -37,15 +37,19 @@ _WARNING_WORDS = ("warning:", "note:")
 _CODE = re.compile(r"^\s*\d+ \| (?P<code>.*)$")
 
 
-def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[], Package] | None = None) -> OpkitError:
+def diagnose(  # noqa: PLR0913 - what the words of a tool are read with
+    output: str, *, root: Path, log: Path, step: str, load: Callable[[], Package] | None = None, flags: Sequence[str] = ()
+) -> OpkitError:
     """Gives the error to raise for the output of a failed `step` (cmake or ninja); places below `root` are shown relative to it.
 
-    `load` gives the package, which knows where an op is declared and where the files of its kernels lie.
+    `load` gives the package, which knows where an op is declared and where the files of its kernels lie; `flags` are the settings of the
+    user that reach every compilation, as NAME=VALUE.
     """
     lines = [_COLOR.sub("", line).rstrip() for line in output.splitlines()]
     help_text = f"the full log is {log}"
     return (
         _full_disk(lines, help_text)
+        or _trial(lines, root, help_text, flags)
         or _unbuilt_kernel(lines, root, help_text, load)
         or _compiler(lines, root, help_text)
         or _undefined(lines, help_text)
@@ -60,6 +64,18 @@ def diagnose(output: str, *, root: Path, log: Path, step: str, load: Callable[[]
 def _full_disk(lines: Sequence[str], help_text: str) -> NoSpaceError | None:
     found = next((line for line in lines if _FULL_DISK in line), None)
     return None if found is None else NoSpaceError("the disk is full", because=found.strip(), help=f"free some space; {help_text}")
+
+
+def _trial(lines: Sequence[str], root: Path, help_text: str, flags: Sequence[str]) -> ConfigureError | None:
+    """What CMake compiles to see whether the compiler works: nobody's file, so the place in it says nothing."""
+    if not any(_NO_COMPILER in line for line in lines):
+        return None
+    told = [line.strip() for line in lines]
+    cause = _driver(told, help_text) or _compiler(told, root, help_text) or _undefined(told, help_text) or _linker(told, help_text)
+    reasons = [cause.message] if cause is not None else []
+    reasons += [f"it is called with {flag}" for flag in flags]
+    advice = f"without {' and '.join(flag.partition('=')[0] for flag in flags)} it may; {help_text}" if flags else help_text
+    return ConfigureError("the C++ compiler can't compile a simple program", because="\n".join(reasons) or None, help=advice)
 
 
 def _unbuilt_kernel(lines: Sequence[str], root: Path, help_text: str, load: Callable[[], Package] | None) -> CompileError | None:
@@ -143,9 +159,6 @@ def _cmake(lines: Sequence[str], root: Path, help_text: str) -> BuildError | Non
         if match is None:
             continue
         told = [match["text"], *_indented(lines[index + 1 :])]
-        if any(_NO_COMPILER in each for each in told):
-            cause = next((each for each in told if "error: " in each), None)
-            return ConfigureError("the C++ compiler can't compile a simple program", because=cause, help=help_text)
         where = None if match["file"] is None else f"{_relative(match['file'], root)}:{match['line']}"
         return ConfigureError(" ".join(each for each in told if each) or "CMake failed", where=where, help=help_text)
     return None

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Driver"]
 
+# What a user sets that reaches every compilation, CMake's own trial too.
+_FLAGS_OF_ALL = ("CXX", "CXXFLAGS", "LDFLAGS")
+_DEFINED_FLAGS_OF_ALL = ("CMAKE_CXX_FLAGS", "CMAKE_EXE_LINKER_FLAGS", "CMAKE_SYSROOT")
+_UNUSED = "Manually-specified variables were not used by the project:"
+
 
 class Driver:
     """One build's tools. The log appears with the first line worth keeping, so that a warm build leaves the last one in place."""
@@ -44,10 +49,13 @@ class Driver:
         if self._log is not None:
             self._log.close()
 
-    def configure(self, cmake: Path, generator: Generator, definitions: Mapping[str, str | os.PathLike[str] | int]) -> None:
-        """Raises BuildError with the cause."""
+    def configure(self, cmake: Path, generator: Generator, definitions: Mapping[str, str | os.PathLike[str] | int]) -> list[str]:
+        """Gives the names of the definitions that nothing in the project reads. Raises BuildError with the cause."""
         options = [f"-D{name}={value}" for name, value in definitions.items()]
-        self._run("cmake", [cmake, "-S", self._project.root, "-B", self._tree.path, "-G", generator.name, *options])
+        flags = [f"{name}={self._environ[name]}" for name in _FLAGS_OF_ALL if self._environ.get(name)]
+        flags += [f"-D {name}={value}" for name, value in definitions.items() if name.startswith(_DEFINED_FLAGS_OF_ALL)]
+        argv: list[str | os.PathLike[str]] = [cmake, "-S", self._project.root, "-B", self._tree.path, "-G", generator.name, *options]
+        return _unused(self._run("cmake", argv, flags=flags))
 
     def compile(self, generator: Generator, jobs: int, load: Callable[[], Package], *, is_explained: bool) -> list[str]:
         """Gives what the tool said of why it does something, if it can and `is_explained`.
@@ -84,7 +92,7 @@ class Driver:
         """Raises BuildError with the cause."""
         self._run("cmake", [cmake, "--install", self._tree.path, "--prefix", stage])
 
-    def _run(
+    def _run(  # noqa: PLR0913 - what a step is made of
         self,
         step: str,
         argv: Sequence[str | os.PathLike[str]],
@@ -92,7 +100,8 @@ class Driver:
         load: Callable[[], Package] | None = None,
         *,
         is_idle: Callable[[str], bool] = lambda _: False,
-    ) -> None:
+        flags: Sequence[str] = (),
+    ) -> str:
         unheard = [argv]
 
         def listen(line: str) -> None:
@@ -124,10 +133,17 @@ class Driver:
             from opkit.build.diagnosis import diagnose
 
             self._note(f"exit {done.exit}")
-            raise diagnose(done.stdout, root=self._project.root, log=self._tree.log, step=step, load=load)
+            raise diagnose(done.stdout, root=self._project.root, log=self._tree.log, step=step, load=load, flags=flags)
+        return done.stdout
 
     def _note(self, line: str) -> None:
         with guard_writing(self._tree.log):
             if self._log is None:
                 self._log = self._tree.log.open("wb", buffering=0)
             self._log.write(line.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def _unused(output: str) -> list[str]:
+    """The names of the definitions that CMake warns of: a paragraph of its own, a name a line."""
+    _, found, rest = output.partition(_UNUSED)
+    return rest.lstrip("\n").partition("\n\n")[0].split() if found else []

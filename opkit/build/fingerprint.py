@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opkit.build.state import identity_of
 from opkit.files import digest_of
 from opkit.layout import HOME_VARIABLE
 from opkit.toolkit import LAUNCHER_VARIABLE
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
-    from opkit.build.settings import Settings
-    from opkit.build.tree import Tree
-    from opkit.toolkit import Compiler, Toolkit
+    from opkit.build.request import Request
+    from opkit.toolkit import Compiler
 
 __all__ = [
     "COMPILER",
@@ -34,7 +31,6 @@ __all__ = [
     "differences",
     "files_read_by",
     "fingerprint",
-    "opkit_stamp",
     "toolchain_file",
 ]
 
@@ -49,13 +45,11 @@ LAUNCHER = "launcher"
 LAUNCHER_FAULT = "launcher in use"
 LAUNCHER_FILE = "launcher file"
 _TOOLCHAIN = "CMAKE_TOOLCHAIN_FILE"
-_OF_CMAKE = re.compile(r"/cmake(-[\d.]+)?/Modules/")
+_OF_CMAKE = r"/cmake(-[\d.]+)?/Modules/"
 # What CMake reads when it configures, and where GCC looks for itself and for more headers and libraries.
 _VARIABLES = (
     "CXX",
     "CXXFLAGS",
-    "CFLAGS",
-    "CPPFLAGS",
     "LDFLAGS",
     _TOOLCHAIN,
     "CMAKE_PREFIX_PATH",
@@ -92,45 +86,46 @@ _REMOVED = (
 )
 
 
-def fingerprint(  # noqa: PLR0913 - what it depends on
-    project: Project,
-    tree: Tree,
-    environ: Mapping[str, str],
-    *,
-    toolkit: Toolkit,
-    compiler: Compiler,
-    settings: Settings,
-    npu_arch: str | None,
-    has_program: bool,
-) -> dict[str, str]:
+def fingerprint(request: Request, *, compiler: Compiler, npu_arch: str | None) -> dict[str, str]:
     """`npu_arch` is the architecture that prebuilt kernels are for, None if it is the device's or there are none.
 
     The build type and the ABI are in the tree's name.
     """
     return {
-        "project": str(project.root),
-        "build folder": str(tree.path),
-        "toolkit": str(toolkit.home),
-        "toolkit files": toolkit.stamp,
+        "project": str(request.project.root),
+        "build folder": str(request.tree.path),
+        "toolkit": str(request.toolkit.home),
+        "toolkit files": request.toolkit.stamp,
         "compiler": str(compiler.path),
         "compiler file": compiler.stamp,
         **({} if npu_arch is None else {NPU_ARCH: npu_arch}),
-        **({} if has_program else {"session program": "none"}),
-        **{f"{DEFINITION}{name}": value for name, value in settings.definitions.items()},
-        **{name: environ[name] for name in _VARIABLES if environ.get(name)},
-        **_toolchain(toolchain_file(project, environ)),
+        **({} if request.has_program else {"session program": "none"}),
+        **{f"{DEFINITION}{name}": value for name, value in request.settings.definitions.items()},
+        **{name: request.environ[name] for name in _VARIABLES if request.environ.get(name)},
+        **_toolchain(toolchain_file(request.project, request.environ)),
     }
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Each as a person would say it: what changed, from what to what."""
     names = [name for name in {**after, **before} if before.get(name) != after.get(name)]
-    return [
-        f"{'' if name == PROJECT_VERSION else 'the '}{name} changed"
-        if name in _STAMPS
-        else f"{name} {before.get(name, 'unset')} -> {after.get(name, 'unset')}"
-        for name in names
-    ]
+    return [_difference(name, before, after) for name in names if not _is_told_by_another(name, names, after)]
+
+
+def _is_told_by_another(name: str, names: list[str], after: Mapping[str, str]) -> bool:
+    """Whether what changed follows from another change, and says nothing beside it."""
+    if name == LAUNCHER_FAULT:
+        return LAUNCHER in names and LAUNCHER_FAULT not in after
+    leaders = {"compiler file": ("compiler",), LAUNCHER_FILE: (LAUNCHER, LAUNCHER_FAULT)}
+    return any(leader in names for leader in leaders.get(name, ()))
+
+
+def _difference(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    if name == LAUNCHER_FAULT:
+        return "the launcher doesn't work" if name in after else "the launcher works again"
+    if name in _STAMPS:
+        return f"{'' if name == PROJECT_VERSION else 'the '}{name} changed"
+    return f"{name} {before.get(name, 'unset')} -> {after.get(name, 'unset')}"
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -154,18 +149,11 @@ def toolchain_file(project: Project, environ: Mapping[str, str]) -> Path | None:
     return of_project if of_project.is_file() else Path(named).absolute()
 
 
-def opkit_stamp() -> str:
-    """Changes when opkit is installed anew: its metadata lie beside the package, or in a folder of installed packages."""
-    of_opkit = str(Path(__file__).parents[2])
-    folders = dict.fromkeys([of_opkit, *(entry for entry in sys.path if entry.endswith("-packages"))])
-    return ",".join(str(stat) for stat in map(identity_of, folders))
-
-
 def files_read_by(tree: Path, named: Iterable[str], project: Project) -> list[str]:
     """Those of the files that CMake read which are neither the project's nor CMake's own: a toolchain file, and what it includes."""
     found = dict.fromkeys(os.path.normpath(tree / name) for name in named)
     own = (f"{tree}/", f"{project.root}/ge/", f"{project.root}/cmake/", f"{project.root}/CMakeLists.txt", f"{project.root}/pyproject.toml")
-    return [path for path in found if not path.startswith(own) and not _OF_CMAKE.search(path)]
+    return [path for path in found if not path.startswith(own) and not re.search(_OF_CMAKE, path)]
 
 
 def _toolchain(file: Path | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opkit.errors import UsageError
-from opkit.files import guard_writing, make_folders, write_whole
+from opkit.files import LARGEST_TEXT, content_of, guard_writing, make_folders, write_whole
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
@@ -20,19 +20,19 @@ TAG = "CACHEDIR.TAG"
 # The first line is what backup tools look for (https://bford.info/cachedir/); the second is how opkit knows its own.
 _TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by opkit, which may remove it.\n"
 # What `write_whole`, a link, a run of a built program and a build of a wheel leave behind when they are killed.
-_LEFTOVER = re.compile(r"\.(?:CACHEDIR\.TAG|opkit-build\.json|compile_commands\.json|\w+_session_run)\.\d+|opkit-scratch|opkit-wheel\.log")
+_LEFTOVER = r"\.(?:CACHEDIR\.TAG|opkit-build\.json|compile_commands\.json|\w+_session_run)\.\d+|opkit-scratch|opkit-wheel\.log"
 _SOURCE_LINE = r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$"
 
 
 def is_ours(folder: Path) -> bool:
     try:
-        return (folder / TAG).read_bytes() == _TEXT
+        return content_of(folder / TAG, most=len(_TEXT)) == _TEXT
     except OSError:
         return False
 
 
 def is_leftover(path: Path) -> bool:
-    return _LEFTOVER.fullmatch(path.name) is not None
+    return re.fullmatch(_LEFTOVER, path.name) is not None
 
 
 def mark(folder: Path) -> None:
@@ -97,7 +97,7 @@ def _holds_only_cmake_trees_of(project: Project) -> bool:
 
 def _is_cmake_tree_of(folder: Path, project: Project) -> bool:
     try:
-        cache = (folder / "CMakeCache.txt").read_text("utf-8", "replace")
+        cache = content_of(folder / "CMakeCache.txt", most=LARGEST_TEXT).decode("utf-8", "replace")
     except OSError:
         return False
     match = re.search(_SOURCE_LINE, cache)

@@ -20,17 +20,18 @@ GENERATORS = (NINJA, MAKEFILES)
 # What `cmake --install` runs.
 SCRIPT = "cmake_install.cmake"
 _VARIABLE = "CMAKE_GENERATOR"
-_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] ")
-_MAKE_STATUS = re.compile(r"^\[ *(\d+)%\] (?!Built target )")
+# Patterns of what a warm build never reads are compiled where they are used: 0.1 ms each.
+_NINJA_STATUS = r"\[(\d+)/(\d+)\] "
+_MAKE_STATUS = r"\[ *(\d+)%\] (?!Built target )"
 _IDLE = "ninja: no work to do."
 _NO_WORK = ("ninja: Entering directory", _IDLE, "ninja explain: ")
 _EXPLAINED = "ninja explain: "
 # What Ninja says of it in words for people; the rest follows from these.
 _REASONS = (
-    (re.compile(r".* older than most recent input (.+) \(\d+ vs \d+\)"), "{} changed"),
-    (re.compile(r"output (.+) doesn't exist"), "{} isn't there"),
-    (re.compile(r"command line changed for (.+)"), "the command for {} changed"),
-    (re.compile(r"deps for '(.+)' are missing"), "what {} includes isn't known"),
+    (r".* older than most recent input (.+) \(\d+ vs \d+\)", "{} changed"),
+    (r"output (.+) doesn't exist", "{} isn't there"),
+    (r"command line changed for (.+)", "the command for {} changed"),
+    (r"deps for '(.+)' are missing", "what {} includes isn't known"),
 )
 # What CMake writes; everything else beside it was made by make.
 _OF_CMAKE = ("CMakeFiles", "CMakeCache.txt", "Makefile", SCRIPT, "compile_commands.json", "install_manifest.txt")
@@ -83,7 +84,7 @@ class Generator(NamedTuple):
 
     def progress(self, line: str) -> tuple[int, int, str] | None:
         """Done, of how many, and what; None for a line that tells of no step."""
-        match = (_NINJA_STATUS if self.is_ninja else _MAKE_STATUS).match(line)
+        match = re.match(_NINJA_STATUS if self.is_ninja else _MAKE_STATUS, line)
         if match is None:
             return None
         return int(match[1]), int(match[2]) if self.is_ninja else 100, line[match.end() :].rpartition("/")[2]
@@ -106,7 +107,7 @@ def explained(line: str, tree: Path, root: Path) -> str | None:
     """Why Ninja does something, if this line says so; files are named as from the project in `root`."""
     if line.startswith(_EXPLAINED):
         for pattern, words in _REASONS:
-            match = pattern.fullmatch(line, len(_EXPLAINED))
+            match = re.fullmatch(pattern, line[len(_EXPLAINED) :])
             if match is not None:
                 path = Path(os.path.normpath(tree / match[1]))
                 place = tree if path.is_relative_to(tree) else root

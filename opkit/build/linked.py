@@ -125,7 +125,9 @@ def _require_known_libraries(path: Path, library: ElfLibrary, beside: set[str], 
     foreign = [
         name
         for name in library.needed
-        if not is_of_the_system(name) and not (toolkit.lib64 / name).exists() and not (name in beside and library.runpath)
+        if not is_of_the_system(name)
+        and not os.path.exists(toolkit.lib64 / name)  # noqa: PTH110 - Path.exists raises for a link to where nobody may look
+        and not (name in beside and library.runpath)
     ]
     if foreign:
         msg = f"{path.name} needs {', '.join(foreign)}, which the machine that runs it may not have"
@@ -137,8 +139,12 @@ def _require_relocatable(path: Path, library: ElfLibrary, project: Project) -> N
     fixed = [element for element in library.runpath if not _ORIGIN.fullmatch(element)]
     if fixed:
         msg = f"{path.name} looks for its libraries in a fixed folder"
-        because = f"its RUNPATH is {':'.join(library.runpath)}; only $ORIGIN goes along with it"
-        raise NotRelocatableError(msg, because=because, help="take -rpath out of LDFLAGS")
+        runpath = ":".join(library.runpath) if any(library.runpath) else "empty, which is the current folder"
+        because = f"its RUNPATH is {runpath}; only $ORIGIN goes along with it"
+        # The shell that Ninja and make start for a command takes $ORIGIN for a variable.
+        is_expanded = any(not element or element.startswith("/") for element in fixed)
+        advice = "take -rpath out of LDFLAGS" + ("; a $ORIGIN in it is expanded on the way" if is_expanded else "")
+        raise NotRelocatableError(msg, because=because, help=advice)
     content = path.read_bytes()
     for folder in (project.build_dir, project.root):
         text = next(_texts_with(folder, content), None)

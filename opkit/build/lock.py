@@ -44,7 +44,7 @@ class BuildLock:
 
 
 @contextmanager
-def locked(project: Project, *, wait: float) -> Iterator[BuildLock]:
+def locked(project: Project, *, wait: float, busy_help: str = "wait for it, or give another --build-dir") -> Iterator[BuildLock]:
     """Claims and locks the build folder. Raises BusyError after `wait` seconds; says once whom it waits for."""
     folder = project.build_dir
     descriptor = acquire(
@@ -52,7 +52,7 @@ def locked(project: Project, *, wait: float) -> Iterator[BuildLock]:
         wait=wait,
         shown=project.shown(folder),
         guard_help="name a folder that can be written with --build-dir DIR",
-        busy_help="wait for it, or give another --build-dir",
+        busy_help=busy_help,
         prepare=lambda: claim(project),
     )
     try:

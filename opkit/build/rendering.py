@@ -66,7 +66,7 @@ def checked(project: Project, known: Rendered, own_now: Mapping[str, Stat] | Non
 
 def rendered(project: Project, package: Package | None) -> Rendering:
     """Raises SpecErrors or EditedFileError."""
-    from opkit.codegen import render
+    from opkit.codegen import OWNED_FILES, render
     from opkit.spec import load_package
 
     loaded = load_package(project.ops_py) if package is None else package
@@ -89,7 +89,7 @@ def rendered(project: Project, package: Package | None) -> Rendering:
         ops=tuple(op.type for op in loaded.ops),
         sources=sources if package is None else {},
         own=own,
-        generated={path: track(project.root / path) for path in generated},
+        generated={path: track(project.root / path) for path in (*generated, OWNED_FILES)},
         watched=watched,
     )
     return Rendering(made, bool(changes), loaded.warnings)

@@ -24,6 +24,7 @@ RESERVED = {
     "CMAKE_MAKE_PROGRAM": "the environment variable PATH",
     "CMAKE_TOOLCHAIN_FILE": "the environment variable CMAKE_TOOLCHAIN_FILE",
     "OPKIT_CXX11_ABI": "--abi 0 or --abi 1",
+    "_GLIBCXX_USE_CXX11_ABI": "--abi 0 or --abi 1",
     "OPKIT_NPU_ARCH": "--npu-arch ARCH",
     "OPKIT_SESSION_RUN": "cmake by hand; opkit build always makes the program",
 }

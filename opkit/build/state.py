@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opkit.build.settings import Settings
-from opkit.files import digest_of, write_whole
+from opkit.files import LARGEST_TEXT, content_of, digest_of, write_whole
 
 __all__ = [
     "STATE",
@@ -78,7 +78,7 @@ class FolderState(NamedTuple):
         """An unreadable state is no state: all is done again."""
         try:
             return _folder(_document(build_dir))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return cls()
 
     def write(self, build_dir: Path) -> None:
@@ -95,8 +95,6 @@ class TreeState(NamedTuple):
     program: str | None = None
     # Files of CMake that nobody but CMake may touch between two builds; a truncated cache shows here.
     configured: Mapping[str, Stat] = {}
-    # The files of an upgrade of opkit as they were when its version was last asked for.
-    opkit: str = ""
 
     @classmethod
     def read(cls, tree: Path) -> TreeState:
@@ -110,9 +108,8 @@ class TreeState(NamedTuple):
                 generator=document["generator"],
                 program=document["program"],
                 configured=_stats(document["configured"]),
-                opkit=str(document["opkit"]),
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return cls()
 
     def write(self, tree: Path) -> None:
@@ -166,7 +163,7 @@ def tracked_again(files: Mapping[str, str], known: Mapping[str, Tracked]) -> tup
 
 
 def _document(folder: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((folder / STATE).read_bytes())
+    document: dict[str, Any] = json.loads(content_of(folder / STATE, most=LARGEST_TEXT))
     if document["schema"] != _SCHEMA:
         raise ValueError(document["schema"])
     return document

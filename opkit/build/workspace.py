@@ -14,14 +14,17 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from opkit.build.building import Question, asked
 from opkit.build.jobs import default_jobs
 from opkit.build.project import Project
 from opkit.build.rendering import own_stats
-from opkit.build.steps import Built, Question, asked
-from opkit.errors import LostBuildError, NotAProjectError, OpkitError
+from opkit.console import console
+from opkit.errors import BusyError, LostBuildError, NotAProjectError, OpkitError
+from opkit.files import LARGEST_TEXT, content_of
 from opkit.process import Command, run_together
 
 if TYPE_CHECKING:
+    from opkit.build.built import Built
     from opkit.build.settings import Settings
     from opkit.process import Finished
     from opkit.toolkit import Toolkit
@@ -96,7 +99,7 @@ def _roots(folder: Path) -> Iterator[Path]:
 
 def _is_spec(ops_py: Path) -> bool:
     try:
-        return _SPEC.search(ops_py.read_bytes()) is not None
+        return _SPEC.search(content_of(ops_py, most=LARGEST_TEXT)) is not None
     except OSError:
         return True  # Whoever loads it says why not.
 
@@ -137,8 +140,11 @@ def _current(
             with ExitStack() as stack:
                 try:
                     question = stack.enter_context(asked(project, toolkit, environ, settings=settings, own=own))
-                except OpkitError:
-                    continue  # Its own opkit waits, or says what is wrong.
+                except OpkitError as fault:
+                    # Its own opkit says what is wrong; but what that says while it waits is shown when it ends.
+                    if isinstance(fault, BusyError):
+                        console.say(f"{project.root} is in use by another opkit")
+                    continue
                 if question is not None:
                     held.push(kept := stack.pop_all())
                     yield (project, question, kept), question.command
@@ -155,7 +161,7 @@ def _current(
 def _outcome(project: Project, ended: Finished) -> Outcome:
     try:
         document = json.loads(ended.stdout)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         msg = "its build ended without a result"

@@ -97,7 +97,7 @@ def _tell(outcome: Outcome, *, is_explained: bool) -> None:
                 console.say(reason)
         return
     if outcome.exit:
-        console.step("Failed", f"{shown} ({outcome.seconds:.2f} s)")
+        console.failure("Failed", f"{shown} ({outcome.seconds:.2f} s)")
     else:
         console.step("Finished", f"{shown}: {summary(outcome.document.get('steps', ()), outcome.seconds)}")
     if outcome.text:
@@ -114,12 +114,17 @@ def _sum_up(outcomes: Sequence[Outcome], seconds: float) -> None:
         console.error(WorkspaceError(msg, because="\n".join(lines)))
         return
     worked = sum(outcome.built is None and bool(outcome.document.get("steps")) for outcome in outcomes)
-    what = f"{worked} of {len(outcomes)} projects built" if worked else f"{len(outcomes)} projects up to date"
+    built = [f"{worked} built"] if worked else []
+    current = [f"{len(outcomes) - worked} up to date"] if worked < len(outcomes) else []
+    what = f"{len(outcomes)} project{'s' if len(outcomes) != 1 else ''}: {', '.join(built + current)}"
     console.step("Finished", f"{what} ({seconds:.2f} s)")
 
 
 def _cause(outcome: Outcome) -> str:
     error = outcome.error or {}
+    several = error.get("errors", ())
+    if len(several) == 1:
+        (error,) = several
     where = f" ({str(error['where']).split('   ')[0]})" if error.get("where") else ""
     return f"{error.get('number', 'OPK0000')} {error.get('message', '')}{where}"
 

@@ -64,6 +64,15 @@ def test_a_toolkit_for_another_processor_is_never_built_with_this_machines_compi
     assert not list(tiny.project.build_dir.rglob("CMakeCache.txt"))
 
 
+def test_a_build_for_this_machine_refuses_a_compiler_for_another(tiny: Tiny, tmp_path: Path) -> None:
+    cross = program(tmp_path / "g++", f"#!/bin/sh\necho {OTHER}-linux-gnu\n")
+    with pytest.raises(CompilerMissingError, match=f"CXX doesn't compile for {host_arch()}") as caught:
+        tiny.build(environ={"CXX": f"'{cross}' -O2"})
+    assert (caught.value.because or "").endswith(f"compiles for {OTHER}-linux-gnu")
+    assert f"opkit build --arch {OTHER}" in (caught.value.help or "")
+    assert not list(tiny.project.build_dir.rglob("CMakeCache.txt"))
+
+
 @pytest.mark.skipif(shutil.which(CROSS_COMPILER) is None, reason="the cross compiler isn't installed")
 def test_the_deliverable_for_one_processor_takes_the_place_of_that_for_the_other(tiny: Tiny) -> None:
     """One manifest is about one processor, so no library stays that it doesn't know; each has a tree of its own."""

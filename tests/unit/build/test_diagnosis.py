@@ -127,7 +127,20 @@ def test_a_compiler_that_fails_its_first_test_says_why() -> None:
         "-- Configuring incomplete, errors occurred!\n"
     )
     assert error.message == "the C++ compiler can't compile a simple program"
-    assert error.because == "cc1plus: fatal error: /nope.h: No such file or directory"
+    assert error.because == "/nope.h: No such file or directory"
+
+
+def test_a_compiler_that_fails_its_first_test_names_the_flags_of_the_user() -> None:
+    output = (
+        "CMake Error at /usr/share/cmake/Modules/CMakeTestCXXCompiler.cmake:63 (message):\n"
+        "  is not able to compile a simple test program.\n\n"
+        "    /usr/bin/ld: cannot find Scrt1.o: No such file or directory\n"
+        "    collect2: error: ld returned 1 exit status\n\n"
+    )
+    error = diagnose(output, root=_ROOT, log=_LOG, step="cmake", flags=["CXXFLAGS=-m32", "-D CMAKE_CXX_FLAGS=-g"])
+    assert error.message == "the C++ compiler can't compile a simple program"
+    assert error.because == "the linker finds no library Scrt1.o\nit is called with CXXFLAGS=-m32\nit is called with -D CMAKE_CXX_FLAGS=-g"
+    assert (error.help or "").startswith("without CXXFLAGS and -D CMAKE_CXX_FLAGS it may; ")
 
 
 def test_a_compiler_that_is_killed_ran_out_of_memory() -> None:

@@ -63,8 +63,36 @@ def test_a_broken_launcher_is_told_once_and_passed_over_until_it_is_mended(
 
     sound = shim(_PASSES_ON + "# mended\n")
     reasons = tiny.build().reasons
-    assert reasons[0] == "reconfigured from scratch because launcher in use none -> unset; the launcher file changed"
+    assert reasons[0] == "reconfigured from scratch because the launcher works again"
     assert _used(tiny) == str(sound)
+
+
+def test_a_named_launcher_that_does_not_work_is_told_as_such_each_time(
+    tiny: Tiny, make_program: Callable[[Path, str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = make_program(tmp_path / "my launcher", _FAILS)
+    tiny.build(settings=Settings(launcher=str(broken)))
+    # --force forgets what was named, so it is named again.
+    assert f"or mend it and: opkit build --force --launcher '{broken}'\n" in capsys.readouterr().err
+    assert tiny.build().steps == ()
+    assert f"building with --launcher {broken}, which didn't work when it was tried, as an earlier build" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("named", "lack"),
+    [
+        ("{folder}", "is a folder"),
+        ("{folder}/plain", "can't be executed"),
+        ("{folder}/gone", "isn't there"),
+        ("gone", "isn't there"),
+        ("env A=1 ccache", "it takes no arguments; CMAKE_CXX_COMPILER_LAUNCHER does, as in env;NAME=value;ccache"),
+    ],
+)
+def test_what_is_no_launcher_is_told_for_what_it_is(tiny: Tiny, tmp_path: Path, named: str, lack: str) -> None:
+    (tmp_path / "plain").write_text("")
+    with pytest.raises(ToolMissingError) as caught:
+        tiny.build(settings=Settings(launcher=named.format(folder=tmp_path)))
+    assert (caught.value.because or "").endswith(f", and {lack}")
 
 
 @pytest.mark.case("H10")

@@ -98,6 +98,8 @@ def test_a_library_that_looks_in_a_fixed_folder_is_refused(link: Link, project: 
     with pytest.raises(NotRelocatableError, match="looks for its libraries in a fixed folder") as caught:
         require_sound([link("", f"-Wl,-rpath,{path or ':'}")], ["Tiny"], project, toolkit)
     assert "$ORIGIN" in (caught.value.because or "")
+    assert path or "is empty, which is the current folder" in (caught.value.because or "")
+    assert ("expanded" in (caught.value.help or "")) == (not path or "/opt" in path)
 
 
 @pytest.mark.case("K5")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opkit.build import RESERVED, Settings
+from opkit.build.state import STATE
 from opkit.cli import main
 from opkit.toolkit import process_environment
 
@@ -49,6 +50,24 @@ def test_a_definition_of_cmakes_starts_from_scratch(tiny: Tiny) -> None:
     built = tiny.build(settings=Settings(definitions={"CMAKE_CXX_FLAGS": "-DMINE=1"}))
     assert "-DMINE=1" in (tiny.root / "build/compile_commands.json").read_text()
     assert built.reasons[0] == "reconfigured from scratch because -D CMAKE_CXX_FLAGS unset -> -DMINE=1"
+
+
+def test_a_definition_that_nothing_reads_is_told(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny.build(settings=Settings(definitions={"OPKIT_SESION_RUN": "OFF", "CMAKE_CXX_FLAGS": "-DMINE=1"}))
+    told = capsys.readouterr().err
+    assert told.count("changes nothing") == 1
+    assert "warning: -D OPKIT_SESION_RUN changes nothing: CMakeLists.txt doesn't read it\n" in told
+
+
+def test_what_was_asked_for_is_not_lost_in_silence(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny.build(settings=Settings(build_type="Debug"))
+    state = tiny.root / "build" / STATE
+    state.write_bytes(state.read_bytes()[:50])
+    capsys.readouterr()
+    tiny.build()
+    assert "build/opkit-build.json can't be read: what earlier builds were asked for isn't known any more\n" in capsys.readouterr().err
+    tiny.build()
+    assert "can't be read" not in capsys.readouterr().err
 
 
 def test_a_build_type_has_its_own_tree_and_is_kept(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:

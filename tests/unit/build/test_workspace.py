@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from opkit.build import Project, Settings
+from opkit.build.lock import locked
 from opkit.build.workspace import Outcome, build_all, exit_of, find_projects
 from opkit.cli import main, workspace
-from opkit.errors import NotAProjectError
+from opkit.errors import ForeignFileError, NotAProjectError, SpecErrors
 from opkit.toolkit import discover, process_environment
 
 if TYPE_CHECKING:
@@ -151,13 +152,43 @@ def test_a_workspace_is_built_and_what_fails_is_summed_up_after_the_rest(
         or "Finished below/b: rendered, compiled, installed (" in told
     )
     assert "Finished a" not in told
-    assert "Finished 1 of 3 projects built (" in told
+    assert "Finished 3 projects: 1 built, 2 up to date (" in told
 
     monkeypatch.setattr(workspace, "_START", "raise SystemExit('no opkit has to start')")
     assert main(["build", ".", "--explain"]) == 0
     told = capsys.readouterr().err
     assert told.count("nothing to do: the spec and its 5 generated files") == 3
-    assert "Finished 3 projects up to date (" in told
+    assert "Finished 3 projects: 3 up to date (" in told
+
+
+def test_quiet_errors_have_their_project_above_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        _spec(folder / name, "no_such_thing")
+    assert main(["build", ".", "-q", "-j", "1"]) == 5
+    told = capsys.readouterr().err
+    for name in ("a", "b"):
+        assert told[told.index(f"Failed {name} (") :].splitlines()[1].startswith("error[OPK0502]: ")
+
+
+def test_a_workspace_says_at_once_which_project_another_opkit_builds(
+    folder: Path, built: Callable[..., tuple[list[Outcome], _Started]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _spec(folder / "a", "1")
+    assert main(["build", "."]) == 0
+    with locked(Project.find(folder / "a"), wait=0):
+        built()
+    assert f"{folder}/a is in use by another opkit\n" in capsys.readouterr().err
+
+
+def test_the_cause_of_one_mistake_in_a_spec_has_its_own_number(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _spec(folder / "a", "1")
+    _spec(folder / "b", "1")
+    document = {"error": SpecErrors([ForeignFileError("ops.py is no Python", where="ops.py:1   0")]).to_json()}
+    monkeypatch.setattr(workspace, "_START", f"import json, sys; print(json.dumps({document!r})); sys.exit(2)")
+    assert main(["build", "."]) == 2
+    assert f"a: {ForeignFileError.number} ops.py is no Python (ops.py:1)" in capsys.readouterr().err
 
 
 _FAKE = "import json, sys; print(json.dumps({'package': 'made', 'ops': [], 'steps': ['compiled'], 'argv': sys.argv[1:]}))"
