@@ -6,7 +6,6 @@ from opkit.toolkit.abi import served_abis, string_abi_of
 from opkit.toolkit.cache import user_cache
 from opkit.toolkit.discovery import (
     ARCHITECTURES,
-    MACHINES,
     OLDEST_CANN,
     Candidate,
     Kind,
@@ -15,16 +14,27 @@ from opkit.toolkit.discovery import (
     candidates,
     discover,
     elf_arch,
+    elf_arch_of,
     host_arch,
     process_environment,
 )
 from opkit.toolkit.launchers import LAUNCHER_VARIABLE, NO_LAUNCHER, Launcher, find_launcher
-from opkit.toolkit.tools import Compiler, Tool, find_cmake, find_compiler, find_cross_compiler, find_emulator, find_make, find_ninja
+from opkit.toolkit.tools import (
+    Compiler,
+    Tool,
+    cross_definitions,
+    find_cmake,
+    find_compiler,
+    find_cross_compiler,
+    find_emulator,
+    find_make,
+    find_ninja,
+    require_target,
+)
 
 __all__ = [
     "ARCHITECTURES",
     "LAUNCHER_VARIABLE",
-    "MACHINES",
     "NO_LAUNCHER",
     "OLDEST_CANN",
     "Candidate",
@@ -35,8 +45,10 @@ __all__ = [
     "Tool",
     "Toolkit",
     "candidates",
+    "cross_definitions",
     "discover",
     "elf_arch",
+    "elf_arch_of",
     "find_cmake",
     "find_compiler",
     "find_cross_compiler",
@@ -46,6 +58,7 @@ __all__ = [
     "find_ninja",
     "host_arch",
     "process_environment",
+    "require_target",
     "served_abis",
     "string_abi_of",
     "user_cache",

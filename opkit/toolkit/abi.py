@@ -6,13 +6,14 @@ GCC mangles `std::string` as `Ss` with the old ABI and as `std::__cxx11::basic_s
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from opkit.files import make_folders, write_whole
+from opkit.files import LARGEST_LIBRARY, LARGEST_SETTINGS, content_of, make_folders, write_whole
 from opkit.toolkit.cache import user_cache
 
 __all__ = ["DEFAULT_ABI", "abi_of", "served_abis", "string_abi_of"]
@@ -70,7 +71,7 @@ def served_abis(lib64: Path) -> set[int]:
         own: set[int | None] = set()
         other: set[int | None] = set()
         try:
-            for name in _defined(library.read_bytes()):
+            for name in _defined(content_of(library, most=LARGEST_LIBRARY)):
                 if b"Ss" in name or b"Sb" in name or b"cxx11" in name:
                     abi = string_abi_of(name.decode("ascii", "replace"))
                     (own if _OWN.match(name) else other).add(abi)
@@ -83,7 +84,7 @@ def served_abis(lib64: Path) -> set[int]:
 
 
 def _telling(lib64: Path) -> list[Path]:
-    return [path for path in (lib64 / name for name in _LIBRARIES) if path.is_file()]
+    return [path for path in (lib64 / name for name in _LIBRARIES) if os.path.isfile(path)]  # noqa: PTH113 - a link may lead where this user isn't let in
 
 
 def _defined(content: bytes) -> Iterator[bytes]:
@@ -113,7 +114,7 @@ def _read(remembered: Path | None) -> dict[str, object]:
     if remembered is None:
         return {}
     try:
-        known = json.loads(remembered.read_bytes())
+        known = json.loads(content_of(remembered, most=LARGEST_SETTINGS))
     except (OSError, ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) else {}

@@ -6,10 +6,12 @@ The order and the refusal of a wrong name are one rule: a named toolkit is used 
 from __future__ import annotations
 
 import enum
+import errno
 import json
 import os
 import re
 import shlex
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,27 +19,30 @@ from typing import NamedTuple
 
 from opkit import resources
 from opkit.errors import ToolkitError
+from opkit.files import LARGEST_SETTINGS, content_of, plain_file, whose
 from opkit.layout import HOME_VARIABLE
 from opkit.toolkit.abi import DEFAULT_ABI, abi_of
 
 __all__ = [
     "ARCHITECTURES",
-    "MACHINES",
     "OLDEST_CANN",
+    "SIMULATOR_MARK",
     "Candidate",
     "Kind",
     "Origin",
     "Toolkit",
+    "arch_named",
     "candidates",
     "discover",
     "elf_arch",
+    "elf_arch_of",
     "host_arch",
     "process_environment",
 ]
 
 OLDEST_CANN = (9, 2)
 _VARIABLE = HOME_VARIABLE
-_SIMULATOR_MARK = "opkit-simulator.json"
+SIMULATOR_MARK = "opkit-simulator.json"
 # Where CANN's installers put a toolkit, for root and for one user, newest naming first.
 _BASES = ("/usr/local/Ascend", "~/Ascend")
 _NAMES = ("cann", "latest", "ascend-toolkit/latest")
@@ -49,13 +54,15 @@ _VERSION_LINE = (
 # Of a package that has a version of its own, the release that it belongs to.
 _RELEASE_LINE = r"(?aim)^[ \t\r]*version_dir[ \t]*=[ \t]*(?:cann-)?([0-9][a-z0-9_.+-]*)"
 _PROBED_LIBRARIES = ("lib64/libascendcl.so", "lib64/libacl_rt.so", "lib64/libgraph.so")
-MACHINES = {183: "aarch64", 62: "x86_64"}  # e_machine of the ELF specification
+_MACHINES = {183: "aarch64", 62: "x86_64"}  # e_machine of the ELF specification
+_ELF_HEAD = 20  # bytes, of which e_machine is the last two
 # As GE names them.
-ARCHITECTURES = tuple(MACHINES.values())
+ARCHITECTURES = tuple(_MACHINES.values())
 _ARCH_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
 _HEADERS = ("acl/acl_rt.h", "acl/acl_rt_compile.h", "graph/custom_op.h", "graph/operator_reg.h", "ge/ge_api.h")
 _LIBRARIES = ("acl_rt", "acl_rtc", "ge_runner", "graph", "graph_base", "lowering", "metadef")
 _WAYS_OUT = "name a toolkit with --toolkit DIR or ASCEND_HOME_PATH, or unset ASCEND_HOME_PATH to use the bundled simulator"
+_INSTALL_AGAIN = "pip install --force-reinstall ascend-opkit"
 
 
 class Kind(enum.Enum):
@@ -112,7 +119,7 @@ class Toolkit(NamedTuple):
     def way_out(self) -> str:
         """A command that takes another toolkit for one build, or makes the bundled one whole."""
         if self.origin is Origin.BUNDLED:
-            return "pip install --force-reinstall ascend-opkit"
+            return _INSTALL_AGAIN
         bundled = resources.bundled_toolkit()
         if bundled is None:
             return "opkit build --toolkit DIR"
@@ -124,7 +131,7 @@ class Toolkit(NamedTuple):
 
     def missing_libraries(self) -> list[str]:
         """What the generated CMake project links with and this toolkit lacks."""
-        return [name for name in (f"lib{library}.so" for library in _LIBRARIES) if not (self.lib64 / name).exists()]
+        return [name for name in (f"lib{library}.so" for library in _LIBRARIES) if not os.path.exists(self.lib64 / name)]  # noqa: PTH110 - a link may lead where this user isn't let in
 
     def require_current(self) -> None:
         """Raises ToolkitError if custom ops can't be built with it: it is too old, or a part of it isn't installed."""
@@ -138,13 +145,28 @@ class Toolkit(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A place where a toolkit may be, and what is there: a toolkit, or the reason why not."""
+    """A place where a toolkit may be, and what is there: a toolkit, or the reason why not. `is_closed` is one that this user can't read."""
 
     path: Path
     origin: Origin
     reason: str
     toolkit: Toolkit | None
     refusal: str | None
+    is_closed: bool = False
+
+    @property
+    def is_misplaced(self) -> bool:
+        """Whether no toolkit could be used there, however whole it is."""
+        return os.pathsep in str(self.path)
+
+    @property
+    def mend(self) -> str:
+        """What to do about opkit's own."""
+        if self.is_misplaced:
+            return f"install opkit where no folder above has a '{os.pathsep}' in its name"
+        if self.is_closed:
+            return f"let every user read it: chmod -R a+rX {shlex.quote(str(self.path))}; or {_INSTALL_AGAIN}"
+        return _INSTALL_AGAIN
 
 
 def process_environment() -> dict[str, str]:
@@ -162,7 +184,11 @@ def discover(environ: Mapping[str, str], *, option: str | None = None, cwd: Path
             return candidate.toolkit
         if candidate.origin is Origin.NAMED:
             msg = f"{candidate.path} is no CANN toolkit"
-            raise ToolkitError(msg, where=candidate.reason.removeprefix("named by "), because=candidate.refusal, help=_WAYS_OUT)
+            advice = _nearest_toolkit(candidate.path) or _WAYS_OUT
+            raise ToolkitError(msg, where=candidate.reason.removeprefix("named by "), because=candidate.refusal, help=advice)
+        if candidate.origin is Origin.BUNDLED:
+            msg = f"opkit's own simulator, {candidate.path}, can't be used"
+            raise ToolkitError(msg, because=candidate.refusal, help=candidate.mend)
     msg = "no CANN toolkit named or found, and this opkit carries no simulator"
     because = (
         f"{_VARIABLE} is not set, nothing is installed in {' or '.join(_BASES)}, and opkit runs from a checkout that was never installed"
@@ -198,12 +224,15 @@ def _in_order(environ: Mapping[str, str], option: str | None, cwd: Path) -> Iter
 
 def _candidate(name: str, origin: Origin, reason: str, environ: Mapping[str, str], cwd: Path) -> Candidate:
     path = Path(os.path.normpath(cwd / _home_expanded(name, environ)))
+    is_closed = False
     try:
         refusal = _refusal(name, path)
-    except OSError as fault:  # A name that is too long for the system, or a folder that may not be looked into.
-        refusal = fault.strerror
-    toolkit = None if refusal else _inspected(path.resolve(), origin, reason, environ)
-    return Candidate(path=path, origin=origin, reason=reason, toolkit=toolkit, refusal=refusal)
+        toolkit = None if refusal else _inspected(path.resolve(), origin, reason, environ)
+    except PermissionError as fault:
+        refusal, toolkit, is_closed = f"it can't be read: {whose(Path(os.fsdecode(fault.filename)))}", None, True
+    except OSError as fault:  # A name that is too long for the system, or a file of it without end.
+        refusal, toolkit = fault.strerror if fault.filename in {None, str(path)} else f"{fault.filename}: {fault.strerror}", None
+    return Candidate(path=path, origin=origin, reason=reason, toolkit=toolkit, refusal=refusal, is_closed=is_closed)
 
 
 def _home_expanded(name: str, environ: Mapping[str, str]) -> str:
@@ -212,25 +241,48 @@ def _home_expanded(name: str, environ: Mapping[str, str]) -> str:
     return home + name[1:] if home and (name == "~" or name.startswith("~/")) else name
 
 
-def _refusal(name: str, path: Path) -> str | None:  # noqa: PLR0911 - one for each reason
+def _nearest_toolkit(path: Path) -> str | None:
+    """A question for the toolkit beside `path` whose name is nearly that, if nothing is called so."""
+    if os.path.lexists(path):
+        return None
+    import difflib
+
+    try:
+        names = [each.name for each in path.parent.iterdir() if (each / "include").is_dir() and (each / "lib64").is_dir()]
+    except OSError:
+        return None
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f"did you mean {shlex.quote(str(path.with_name(close[0])))}?" if close else None
+
+
+def _refusal(name: str, path: Path) -> str | None:
+    """Raises PermissionError for a folder that this user can't enter."""
     if not name.strip():
         return "the name is empty"
-    if not path.exists():
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
         return "it does not exist"
-    if not path.is_dir():
+    if not is_folder:
         return "it is a file, not a folder"
-    for part in ("include", "lib64"):
+    _require_open(path)
+    for part in ("include", "lib64", "include/acl"):
         if not (path / part).is_dir():
             return f"it has no {part} folder"
-    if not (path / "include" / "acl").is_dir():
-        return "it has no include/acl folder"
-    if os.pathsep in str(path):
-        return "its path holds a ':', which LD_LIBRARY_PATH can't"
-    return None
+        _require_open(path / part)
+    for header in _HEADERS:
+        _require_open((path / "include" / header).parent)
+    return "its path holds a ':', which LD_LIBRARY_PATH can't" if os.pathsep in str(path) else None
+
+
+def _require_open(folder: Path) -> None:
+    # In one that can be listed and not entered, each file would seem to be missing.
+    if folder.is_dir() and not os.access(folder, os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _inspected(home: Path, origin: Origin, reason: str, environ: Mapping[str, str]) -> Toolkit:
-    mark = home / _SIMULATOR_MARK
+    mark = home / SIMULATOR_MARK
     kind = Kind.SIMULATOR if mark.is_file() else Kind.CANN
     version, source = _version(home, mark)
     return Toolkit(
@@ -260,14 +312,14 @@ def _stamp(home: Path, source: Path | None) -> str:
 def _version(home: Path, mark: Path) -> tuple[str, Path | None]:
     if mark.is_file():
         try:
-            return str(json.loads(mark.read_bytes())["version"]), mark
-        except (ValueError, KeyError, TypeError, OSError) as fault:
+            return str(json.loads(content_of(mark, most=LARGEST_SETTINGS))["version"]), mark
+        except (ValueError, KeyError, TypeError, RecursionError) as fault:
             msg = f"{mark} is not what the simulator's installation writes"
             raise ToolkitError(msg, because=f"{type(fault).__name__}: {fault}", help="install the simulator again") from fault
     files = [home / name for name in _VERSION_FILES] + sorted(home.glob("*-linux/ascend_toolkit_install.info"))
     for file in files:
         if file.is_file():
-            text = file.read_bytes().decode("utf-8", "replace")
+            text = content_of(file, most=LARGEST_SETTINGS).decode("utf-8", "replace")
             match = re.search(_RELEASE_LINE, text) or re.search(_VERSION_LINE, text)
             if match:
                 return match[1], file
@@ -283,18 +335,26 @@ def _arch(home: Path) -> str:
 
 
 def elf_arch(path: Path) -> str | None:
-    """What the header of an ELF file says it is for: a name that GE knows, or the number of another machine. None for any other file."""
+    """What an ELF file is for, by its header; None for any other file, and one that can't be read."""
     try:
-        with path.open("rb") as file:
-            head = file.read(20)
+        with plain_file(path) as file:
+            return elf_arch_of(file.read(_ELF_HEAD))
     except OSError:
         return None
-    if head[:4] != b"\x7fELF":
+
+
+def elf_arch_of(head: bytes) -> str | None:
+    """What a file that begins so is for: a name that GE knows, or the number of another machine. None for one that is no ELF file."""
+    if head[:4] != b"\x7fELF" or len(head) < _ELF_HEAD:
         return None
-    machine = int.from_bytes(head[18:20], "little")
-    return MACHINES.get(machine, f"machine {machine}")
+    machine = int.from_bytes(head[18:_ELF_HEAD], "little")
+    return _MACHINES.get(machine, f"machine {machine}")
 
 
 def host_arch() -> str:
-    machine = os.uname().machine
-    return _ARCH_ALIASES.get(machine, machine)
+    return arch_named(os.uname().machine)
+
+
+def arch_named(name: str) -> str:
+    """What GE calls the processor that a kernel or a compiler may call otherwise."""
+    return _ARCH_ALIASES.get(name, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,8 +97,17 @@ def _named(words: list[str], reason: str, environ: Mapping[str, str]) -> Launche
     path = on_path(words[0], environ)
     if path is None:
         msg = f"no compiler launcher {words[0]}"
-        raise ToolMissingError(msg, because=f"it is {reason}, and isn't there", help="install it, or: opkit build --launcher none")
+        because = f"it is {reason}, and {_lack(words[0])}"
+        raise ToolMissingError(msg, because=because, help="install it, or: opkit build --launcher none")
     return Launcher((str(path), *words[1:]), reason)
+
+
+def _lack(program: str) -> str:
+    if " " in program:
+        return f"it takes no arguments; {LAUNCHER_VARIABLE} does, as in env;NAME=value;ccache"
+    if os.sep not in program or not os.path.lexists(program):
+        return "isn't there"
+    return "is a folder" if Path(program).is_dir() else "can't be executed"
 
 
 def _is_named(program: Path, names: tuple[str, ...]) -> bool:

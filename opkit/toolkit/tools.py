@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from opkit import process
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, CompilerMissingError, ToolMissingError
+from opkit.toolkit.discovery import ARCHITECTURES, arch_named
 
 __all__ = [
     "OLDEST_CMAKE",
     "Compiler",
     "Tool",
+    "cross_definitions",
     "find_cmake",
     "find_compiler",
     "find_cross_compiler",
@@ -23,34 +25,42 @@ __all__ = [
     "find_make",
     "find_ninja",
     "on_path",
+    "require_target",
 ]
 
 OLDEST_CMAKE = (3, 20)
 _COMPILERS = ("g++", "c++", "clang++")
-# As clang and an older Debian call what GE calls aarch64.
-_ARM = ("aarch64", "arm64")
 _BINFMT = Path("/proc/sys/fs/binfmt_misc")
 
 
 class Compiler(NamedTuple):
-    """The first word of CXX, or a compiler found on PATH. With `is_named` CXX may hold more words, and CMake reads it itself: `wrapped` are
-    the programs among them, for instance a compiler behind ccache.
+    """The words of CXX, or a compiler found on PATH. `argv` is how it is called, with the program absolute. With `is_named` CMake reads CXX
+    itself: `wrapped` are the programs among its other words, for instance a compiler behind ccache.
     """
 
-    path: Path
+    argv: tuple[str, ...]
     is_named: bool
     reason: str
     wrapped: tuple[Path, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return Path(self.argv[0])
 
     @property
     def stamp(self) -> str:
         """Changes when the compiler is upgraded in place."""
         return ",".join(f"{found.st_size}.{found.st_mtime_ns}" for found in (path.stat() for path in (self.path, *self.wrapped)))
 
+    @property
+    def command(self) -> str:
+        """As a user would type it."""
+        return shlex.join(self.argv)
+
     def version(self) -> str:
         """What it says of itself, in one line."""
         try:
-            done = process.run([self.path, *self.wrapped, "--version"], timeout=20)
+            done = process.run([*self.argv, "--version"], timeout=20)
         except (CommandNotFoundError, CommandNotExecutableError):
             return "unknown"
         return done.stdout.partition("\n")[0].strip() or "unknown"
@@ -75,14 +85,20 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
         if path is None:
             msg = f"no C++ compiler: CXX names {program}, which isn't there"
             raise CompilerMissingError(msg, because=f"CXX={named}", help="unset CXX, or install that compiler")
-        wrapped = (on_path(word, environ) for word in more if not word.startswith("-"))
-        return Compiler(path=path, is_named=True, reason="named by CXX", wrapped=tuple(found for found in wrapped if found is not None))
+        programs = (on_path(word, environ) for word in more if not word.startswith("-"))
+        wrapped = tuple(found for found in programs if found is not None)
+        return Compiler((str(path), *more), is_named=True, reason="named by CXX", wrapped=wrapped)
     for name in _COMPILERS:
         path = on_path(name, environ)
         if path is not None:
-            return Compiler(path=path, is_named=False, reason="found on PATH")
+            return Compiler((str(path),), is_named=False, reason="found on PATH")
     msg = "no C++ compiler: install the package g++"
     raise CompilerMissingError(msg, because=f"none of {', '.join(_COMPILERS)} is on PATH", help="sudo apt install -y g++")
+
+
+def cross_definitions(arch: str) -> dict[str, str]:
+    """What CMake has to be told to compile for `arch`, whatever it runs on."""
+    return {"CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": arch}
 
 
 def find_cross_compiler(environ: Mapping[str, str], arch: str) -> Compiler:
@@ -91,20 +107,27 @@ def find_cross_compiler(environ: Mapping[str, str], arch: str) -> Compiler:
     named = environ.get("CXX", "").strip()
     if named:
         compiler = find_compiler(environ)
-        target = _target_of([compiler.path, *shlex.split(named)[1:]])
-        if not target.startswith(_ARM if arch == _ARM[0] else arch):
-            msg = f"CXX doesn't compile for {arch}"
-            because = f"CXX={named} compiles for {target or 'a processor that it does not tell'}"
-            raise CompilerMissingError(
-                msg, because=because, help=f"unset CXX, so that {name} is taken, or name a compiler for {arch} with it"
-            )
+        target = _target_of(compiler)
+        if arch_named(target.partition("-")[0]) != arch:
+            raise _other_target(named, target, arch, help_text=f"unset CXX, so that {name} is taken, or name a compiler for {arch} with it")
         return compiler
     path = on_path(name, environ)
     if path is None:
         package = f"g++-{arch.replace('_', '-')}-linux-gnu"
         msg = f"no C++ compiler for {arch}: install the package {package}"
         raise CompilerMissingError(msg, because=f"{name} isn't on PATH, and CXX isn't set", help=f"sudo apt install {package}")
-    return Compiler(path=path, is_named=False, reason="found on PATH")
+    return Compiler((str(path),), is_named=False, reason="found on PATH")
+
+
+def require_target(compiler: Compiler, environ: Mapping[str, str], arch: str) -> None:
+    """Raises CompilerMissingError for a CXX that is known to compile for another processor than this machine's own `arch`."""
+    if not compiler.is_named:
+        return
+    target = _target_of(compiler)
+    other = arch_named(target.partition("-")[0])
+    if other in ARCHITECTURES and other != arch:
+        named = environ["CXX"].strip()
+        raise _other_target(named, target, arch, help_text=f"unset CXX, or build for the other processor: opkit build --arch {other}")
 
 
 def find_emulator(environ: Mapping[str, str], arch: str) -> tuple[str, ...]:
@@ -199,13 +222,17 @@ def _all_on_path(program: str, environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _is_executable(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - Path.is_file raises where a folder above is closed
 
 
 def _is_python_script(path: Path) -> bool:
     """Whether this is a wheel's entry point: a Python process in front of the real tool, 47 ms for each call."""
-    with path.open("rb") as file:
-        first = file.readline(256)
+    try:
+        with path.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        # What may be executed and not read is no script: its interpreter couldn't read it either.
+        return False
     return first.startswith(b"#!") and b"python" in first
 
 
@@ -218,10 +245,15 @@ def _version_of(path: Path) -> str | None:
     return match[0] if match else None
 
 
-def _target_of(command: Sequence[str | Path]) -> str:
-    """The triple that a compiler's command line compiles for, such as aarch64-linux-gnu; empty if it doesn't tell."""
+def _other_target(named: str, target: str, arch: str, *, help_text: str) -> CompilerMissingError:
+    because = f"CXX={named} compiles for {target or 'a processor that it does not tell'}"
+    return CompilerMissingError(f"CXX doesn't compile for {arch}", because=because, help=help_text)
+
+
+def _target_of(compiler: Compiler) -> str:
+    """The triple that CXX compiles for, such as aarch64-linux-gnu; empty if it doesn't tell."""
     try:
-        done = process.run([*command, "-dumpmachine"], timeout=20)
+        done = process.run([*compiler.argv, "-dumpmachine"], timeout=20)
     except (CommandNotFoundError, CommandNotExecutableError):
         return ""
     return done.stdout.strip() if done.ok else ""

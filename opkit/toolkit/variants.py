@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -15,19 +16,19 @@ from typing import NamedTuple
 from opkit import process, resources
 from opkit.console import Progress, console
 from opkit.errors import NoCacheError, ToolkitArchError, ToolkitError, ToolMissingError, VariantBuildError
-from opkit.files import guard_writing, make_folders
+from opkit.files import LARGEST_SETTINGS, content_of, guard_reading, guard_writing, make_folders, write_whole
 from opkit.lock import acquire, note
 from opkit.toolkit.cache import user_cache
-from opkit.toolkit.discovery import Candidate, Origin, Toolkit, discover
-from opkit.toolkit.tools import Compiler, find_cmake, find_cross_compiler, find_make, find_ninja
+from opkit.toolkit.discovery import ARCHITECTURES, SIMULATOR_MARK, Candidate, Origin, Toolkit, discover
+from opkit.toolkit.tools import Compiler, cross_definitions, find_cmake, find_cross_compiler, find_make, find_ninja
 
 __all__ = ["Variant", "build_variant", "built_variants", "toolkit_for"]
 
 _FOLDER = Path("opkit", "toolkits")
-_MARK = "opkit-simulator.json"
+_RECORD = "opkit-variant.json"
 _PARTS = ("CMakeLists.txt", "cmake", "include", "opp", "src")
 _VERSION = re.compile(r"project\(opkit_simulator VERSION ([\d.]+)")
-_NAME = re.compile(r"[\d.]+-(?P<arch>x86_64|aarch64)-[0-9a-f]{16}")
+_NAME = re.compile(rf"[\d.]+-(?P<arch>{'|'.join(ARCHITECTURES)})-[0-9a-f]{{16}}")
 # What the tools need of the environment. No flags: what all projects use must not depend on those of one.
 _KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "CMAKE_CXX_COMPILER_LAUNCHER")
 _KEPT_OF = ("CCACHE_", "SCCACHE_")
@@ -41,6 +42,25 @@ class Variant(NamedTuple):
 
     toolkit: Toolkit
     seconds: float | None
+
+
+class _Record(NamedTuple):
+    """What built a variant, and the sizes of its files by their paths."""
+
+    compiler: str
+    sizes: Mapping[str, int]
+
+    @classmethod
+    def read(cls, home: Path) -> _Record | None:
+        """None where there is none that can be read."""
+        try:
+            document = json.loads(content_of(home / _RECORD, most=LARGEST_SETTINGS))
+            return cls(str(document["compiler"]), {str(name): int(size) for name, size in document["sizes"].items()})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+
+    def write(self, home: Path) -> None:
+        write_whole(home / _RECORD, json.dumps(self._asdict(), indent=1).encode())
 
 
 def toolkit_for(arch: str, toolkit: Toolkit, environ: Mapping[str, str], *, jobs: int, wait: float = 600.0) -> Toolkit:
@@ -86,7 +106,7 @@ def build_variant(arch: str, environ: Mapping[str, str], *, jobs: int, wait: flo
             return Variant(own._replace(origin=Origin.BUNDLED, reason=reason), None)
     compiler = find_cross_compiler(environ, arch)
     source = resources.simulator_source()
-    home = _toolkits(environ) / f"{_version(source)}-{arch}-{_digest(source, compiler, environ)}"
+    home = _toolkits(environ) / f"{_version(source)}-{arch}-{_digest(source, compiler)}"
     seconds = None
     if not _is_whole(home):
         with _locked(home, wait):
@@ -100,16 +120,25 @@ def build_variant(arch: str, environ: Mapping[str, str], *, jobs: int, wait: flo
 def built_variants(environ: Mapping[str, str]) -> list[Candidate]:
     """Those in the user's cache, for `opkit toolkit list`; of other sources or another compiler too, which nothing uses any more."""
     cache = user_cache(environ)
-    if cache is None or not (cache / _FOLDER).is_dir():
+    if cache is None:
         return []
     found = []
-    for home in sorted((cache / _FOLDER).iterdir()):
+    for home in _folders_in(cache / _FOLDER):
         match = _NAME.fullmatch(home.name)
         if match is not None and _is_whole(home):
-            reason = f"built for --arch {match['arch']}"
+            record = _Record.read(home)
+            reason = f"built for --arch {match['arch']}" + (f" by {record.compiler}" if record else "")
             toolkit = discover(environ, option=str(home))._replace(origin=Origin.BUNDLED, reason=reason)
             found.append(Candidate(path=home, origin=Origin.BUNDLED, reason=reason, toolkit=toolkit, refusal=None))
     return found
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    with guard_reading(folder):
+        try:
+            return sorted(folder.iterdir())
+        except FileNotFoundError:
+            return []
 
 
 def _is_bundled(toolkit: Toolkit) -> bool:
@@ -118,8 +147,15 @@ def _is_bundled(toolkit: Toolkit) -> bool:
 
 
 def _is_whole(home: Path) -> bool:
-    # It appears by a rename, so what is there is all of it.
-    return (home / _MARK).is_file()
+    """Whether it is as it was built, as far as sizes tell: it appeared by a rename, but caches are cleaned, and disks fail."""
+    with guard_reading(home):
+        record = _Record.read(home)
+        return record is not None and (home / SIMULATOR_MARK).is_file() and record.sizes == _sizes(home)
+
+
+def _sizes(home: Path) -> dict[str, int]:
+    found = {str(path.relative_to(home)): path.stat().st_size for path in home.rglob("*") if path.is_file()}
+    return {name: size for name, size in sorted(found.items()) if name != _RECORD}
 
 
 def _toolkits(environ: Mapping[str, str]) -> Path:
@@ -137,15 +173,14 @@ def _version(source: Path) -> str:
     return match[1]
 
 
-def _digest(source: Path, compiler: Compiler, environ: Mapping[str, str]) -> str:
+def _digest(source: Path, compiler: Compiler) -> str:
     sha = hashlib.sha256()
     for path in (source / part for part in _PARTS):
         for file in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
             content = file.read_bytes()
             sha.update(f"{file.relative_to(source)} {len(content)}\n".encode())
             sha.update(content)
-    command = environ.get("CXX", "") if compiler.is_named else ""
-    sha.update(f"{command} {compiler.path} {compiler.stamp}".encode())
+    sha.update(f"{compiler.command} {compiler.stamp}".encode())
     return sha.hexdigest()[:16]
 
 
@@ -176,6 +211,8 @@ def _build(  # noqa: PLR0913 - what it is built from, and how
     home: Path, source: Path, arch: str, *, compiler: Compiler, environ: Mapping[str, str], jobs: int
 ) -> float:
     started = time.monotonic()
+    if home.exists():
+        console.warn(f"the simulator in {home} isn't as it was built; it is built again")
     cmake = find_cmake(environ).path
     generator, program = _generator(environ)
     log = home.with_name(f"{home.name}.log")
@@ -188,8 +225,7 @@ def _build(  # noqa: PLR0913 - what it is built from, and how
     definitions = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_MAKE_PROGRAM": program,
-        "CMAKE_SYSTEM_NAME": "Linux",
-        "CMAKE_SYSTEM_PROCESSOR": arch,
+        **cross_definitions(arch),
         "CMAKE_INSTALL_PREFIX": stage,
         # Most of the build is parsing headers: whole libraries at once take half the time that single files do.
         "CMAKE_UNITY_BUILD": "ON",
@@ -215,6 +251,7 @@ def _build(  # noqa: PLR0913 - what it is built from, and how
                 run([cmake, "-S", source, "-B", tree, "-G", generator, *(f"-D{name}={value}" for name, value in definitions.items())])
                 run([cmake, "--build", tree, "-j", str(jobs)], _shown(stack))
                 run([cmake, "--install", tree])
+            _Record(compiler.command, _sizes(stage)).write(stage)
             shutil.rmtree(home, ignore_errors=True)
             stage.rename(home)
     finally:

@@ -2,6 +2,7 @@
 #include "acl/environment.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,11 @@ const char *Value(const char *name) {
 const char *Kept(const char *text) { return text == nullptr ? nullptr : strdup(text); }
 
 const char *Kept(const std::string &text) { return Kept(text.c_str()); }
+
+bool IsFolder(const char *path) {
+  struct stat found{};
+  return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
 
 uint32_t UsableCores() {
   cpu_set_t set;
@@ -43,7 +49,10 @@ const char *CacheDir() {
   if (const char *chosen = Value("OPKIT_SIM_CACHE_DIR")) return Kept(chosen);
   // A relative XDG_CACHE_HOME is to be ignored, says the XDG specification.
   if (const char *cache = Value("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return Kept(std::string(cache) + "/opkit/rtc");
-  if (const char *home = Value("HOME"); home != nullptr && *home == '/') return Kept(std::string(home) + "/.cache/opkit/rtc");
+  // Of a user without a home folder HOME may name one that isn't there, and root could make it.
+  if (const char *home = Value("HOME"); home != nullptr && *home == '/' && IsFolder(home)) {
+    return Kept(std::string(home) + "/.cache/opkit/rtc");
+  }
   return nullptr;
 }
 

@@ -12,7 +12,7 @@ struct Environment {
   uint32_t cores;            // cores this process may use
   bool strict;               // OPKIT_SIM_STRICT=1
   const char *task_records;  // OPKIT_SIM_TASK_RECORDS
-  const char *cache_dir;     // OPKIT_SIM_CACHE_DIR, else $XDG_CACHE_HOME/opkit/rtc, else $HOME/.cache/opkit/rtc
+  const char *cache_dir;     // OPKIT_SIM_CACHE_DIR, else $XDG_CACHE_HOME/opkit/rtc, else $HOME/.cache/opkit/rtc if there is such a home
   const char *compiler;      // OPKIT_SIM_CXX
   const char *search_path;   // PATH
   const char *temp_dir;      // TMPDIR, else /tmp

@@ -100,6 +100,7 @@ def test_it_is_remembered_until_a_library_changes(
     tmp_path: Path, make_toolkit: Make, libraries: dict[int, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = _toolkit(make_toolkit, tmp_path / "a toolkit 算子", graph=libraries[1])
+    (tmp_path / "home").mkdir()
     environ = {"HOME": str(tmp_path / "home")}
     assert abi_of(home, environ) == 1
     assert (tmp_path / "home/.cache/opkit/toolkit-abi.json").is_file()
@@ -116,6 +117,12 @@ def test_two_toolkits_are_remembered_side_by_side(tmp_path: Path, make_toolkit: 
     for _ in range(2):
         assert [abi_of(home, environ) for home in homes] == [0, 1]
     assert [path.name for path in (tmp_path / "cache/opkit").iterdir()] == ["toolkit-abi.json"]
+
+
+def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, make_toolkit: Make, libraries: dict[int, Path]) -> None:
+    home = _toolkit(make_toolkit, tmp_path / "a toolkit", graph=libraries[1])
+    assert abi_of(home, {"HOME": str(tmp_path / "gone")}) == 1
+    assert not (tmp_path / "gone").exists()
 
 
 @pytest.mark.parametrize("environ", [{}, {"HOME": "/nonexistent"}, {"HOME": ""}, {"XDG_CACHE_HOME": "relative"}])

@@ -80,6 +80,21 @@ def test_a_named_folder_that_is_no_toolkit_is_refused_with_its_reason_and_never_
     assert caught.value.exit_code == 3
 
 
+def test_a_toolkit_whose_name_is_nearly_that_is_asked_for(tmp_path: Path, make_toolkit: Make) -> None:
+    for name in ("ascend toolkit/9.1.0", "ascend toolkit/latest"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        make_toolkit(tmp_path / name)
+    (tmp_path / "ascend toolkit" / "lates.tar").write_text("")
+    with pytest.raises(ToolkitError) as caught:
+        discover({}, option="ascend toolkit/lates", cwd=tmp_path)
+    assert caught.value.help == f"did you mean '{tmp_path}/ascend toolkit/latest'?"
+    # What is there is wrong for another reason than its name.
+    (tmp_path / "ascend toolkit" / "lates").mkdir()
+    with pytest.raises(ToolkitError) as caught:
+        discover({}, option="ascend toolkit/lates", cwd=tmp_path)
+    assert "did you mean" not in (caught.value.help or "")
+
+
 def test_an_option_that_is_wrong_is_not_covered_up_by_a_variable_that_is_right(tmp_path: Path, make_toolkit: Make) -> None:
     make_toolkit(tmp_path / "right")
     with pytest.raises(ToolkitError) as caught:
@@ -111,6 +126,26 @@ def test_a_home_with_a_colon_is_refused_because_no_path_list_holds_it(tmp_path: 
 def test_spaces_and_other_scripts_are_fine(tmp_path: Path, make_toolkit: Make) -> None:
     home = make_toolkit(tmp_path / "my 算子 toolkit")
     assert discover({"ASCEND_HOME_PATH": str(home)}).home == home
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "because", "advice"),
+    [
+        ("a:b/toolkit", None, "its path holds a ':'", "install opkit where no folder above has a ':' in its name"),
+        ("toolkit", "lib64", "it has no lib64 folder", "pip install --force-reinstall ascend-opkit"),
+    ],
+)
+def test_a_bundled_simulator_that_can_not_be_used_is_mended_by_what_helps(  # noqa: PLR0917 - what is there and what is told
+    tmp_path: Path, make_toolkit: Make, monkeypatch: pytest.MonkeyPatch, name: str, missing: str | None, because: str, advice: str
+) -> None:
+    home = make_toolkit(tmp_path / name, simulator="9.2.0-sim")
+    if missing is not None:
+        (home / missing).rename(tmp_path / "away")
+    monkeypatch.setattr(resources, "bundled_toolkit", lambda: home)
+    with pytest.raises(ToolkitError, match="opkit's own simulator") as caught:
+        discover({})
+    assert (caught.value.because or "").startswith(because)
+    assert caught.value.help == advice
 
 
 @pytest.mark.case("E2")
@@ -161,6 +196,16 @@ def test_the_version_is_read_from_what_the_installation_left(
     assert toolkit.version == version
     assert toolkit.kind is Kind.CANN
     assert toolkit.abi == 0
+
+
+@pytest.mark.parametrize("file", ["version.info", "opkit-simulator.json"])
+def test_a_file_without_end_is_told_and_not_read(tmp_path: Path, make_toolkit: Make, file: str) -> None:
+    home = make_toolkit(tmp_path / "toolkit")
+    with (home / file).open("wb") as endless:
+        endless.truncate(1 << 42)
+    with pytest.raises(ToolkitError) as caught:
+        discover({"ASCEND_HOME_PATH": str(home)})
+    assert f"{home / file}: it has {1 << 42} bytes, and at most {1 << 20} are read" in (caught.value.because or caught.value.message)
 
 
 @pytest.mark.parametrize(("machine", "arch"), [(62, "x86_64"), (183, "aarch64")])
@@ -229,9 +274,10 @@ def test_the_header_of_a_library_says_for_which_machine_it_is(tmp_path: Path, he
     assert elf_arch(tmp_path / "gone.so") is None
 
 
-def test_a_broken_mark_of_the_simulator_is_one_clear_error(tmp_path: Path, make_toolkit: Make) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000], ids=["cut", "a list", "nested"])
+def test_a_broken_mark_of_the_simulator_is_one_clear_error(tmp_path: Path, make_toolkit: Make, text: str) -> None:
     home = make_toolkit(tmp_path / "toolkit")
-    (home / "opkit-simulator.json").write_text("{")
+    (home / "opkit-simulator.json").write_text(text)
     with pytest.raises(ToolkitError, match="not what the simulator's installation writes"):
         discover({"ASCEND_HOME_PATH": str(home)})
 

@@ -34,13 +34,21 @@ def test_the_first_compiler_of_the_path_is_taken_by_preference_of_name(tmp_path:
     make_program(tmp_path / "one" / "clang++", "#!/bin/sh\n")
     wanted = make_program(tmp_path / "two" / "g++", "#!/bin/sh\n")
     compiler = find_compiler({"PATH": f"{tmp_path}/one:{tmp_path}/two"})
-    assert (compiler.path, compiler.is_named) == (wanted, False)
+    assert (compiler.path, compiler.is_named, compiler.argv) == (wanted, False, (str(wanted),))
 
 
 def test_cxx_names_the_compiler_with_its_options(tmp_path: Path, make_program: Make) -> None:
     wanted = make_program(tmp_path / "my tools" / "g++-13", "#!/bin/sh\n")
     compiler = find_compiler({"PATH": "", "CXX": f"'{wanted}' -m64"})
     assert (compiler.path, compiler.is_named) == (wanted, True)
+    assert compiler.argv == (str(wanted), "-m64")
+    assert compiler.command == f"'{wanted}' -m64"
+
+
+def test_a_compiler_is_asked_for_its_version_with_all_words_of_cxx(tmp_path: Path, make_program: Make) -> None:
+    make_program(tmp_path / "env", '#!/bin/sh\necho "$*"\n')
+    compiler = find_compiler({"PATH": str(tmp_path), "CXX": "env MODE=1 'g++ 13' -m64"})
+    assert compiler.version() == "MODE=1 g++ 13 -m64 --version"
 
 
 @pytest.mark.parametrize("value", ["no-such-compiler", "/nope/g++", "'unbalanced"])

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cross_support import CROSS_COMPILER, OTHER, CrossTools, elf, program
+from archive_support import MACHINES, elf
+from cross_support import CROSS_COMPILER, OTHER, CrossTools, program
 
 from opkit import resources
 from opkit.errors import (
@@ -88,6 +89,23 @@ def test_the_simulator_is_built_once_and_used_from_then_on(tools: CrossTools, ca
     assert capsys.readouterr().err == ""
     assert tools.left() == {first.toolkit.home.name, "log", "lock"}
     assert "[2/2] Linking" in first.toolkit.home.with_name(f"{first.toolkit.home.name}.log").read_text()
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone", "unlisted"])
+def test_a_damaged_simulator_is_built_again(damage: str, tools: CrossTools, capsys: pytest.CaptureFixture[str]) -> None:
+    home = build_variant(OTHER, tools.environ, jobs=1).toolkit.home
+    library = next(home.glob("lib64/*.so"))
+    if damage == "cut":
+        library.write_bytes(library.read_bytes()[:10])
+    elif damage == "gone":
+        library.unlink()
+    else:
+        (home / "opkit-variant.json").write_text("{")
+    capsys.readouterr()
+    assert not built_variants(tools.environ)
+    assert build_variant(OTHER, tools.environ, jobs=1).seconds is not None
+    assert f"warning: the simulator in {home} isn't as it was built; it is built again\n" in capsys.readouterr().err
+    assert build_variant(OTHER, tools.environ, jobs=1).seconds is None
 
 
 def test_other_sources_and_another_compiler_give_another_folder(tools: CrossTools, source: Path) -> None:
@@ -199,7 +217,7 @@ def test_the_bundled_simulator_is_the_one_for_this_machine(toolkit_home: Path, t
 
 def _cann(folder: Path, make_toolkit: Make, arch: str) -> Path:
     home = make_toolkit(folder)
-    (home / "lib64/libascendcl.so").write_bytes(elf(arch))
+    (home / "lib64/libascendcl.so").write_bytes(elf(MACHINES[arch]))
     return home
 
 
