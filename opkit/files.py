@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import shlex
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,20 +15,38 @@ from typing import BinaryIO
 from opkit.errors import UnreadableError, UnwritableError
 
 __all__ = [
+    "FILE_MODE",
+    "FOLDER_MODE",
+    "LARGEST_LIBRARY",
+    "LARGEST_SETTINGS",
+    "LARGEST_TEXT",
+    "PROGRAM_MODE",
+    "content_of",
     "copy_whole",
     "digest_of",
     "draft_stem",
     "guard_reading",
     "guard_writing",
     "make_folders",
+    "plain_file",
     "remove_empty_folders",
     "whole_file",
     "whose",
     "write_whole",
 ]
 
+# Whatever the umask: what one user installs is for all.
+FILE_MODE = 0o644
+FOLDER_MODE = 0o755
+PROGRAM_MODE = 0o755  # and that of libraries
 _LONGEST_STEM = 200  # bytes; a name has 255
 _FREE = "free some space"
+# Of files that somebody else may have put there: one with a line for each setting, a text that a tool or a person wrote, and a library.
+LARGEST_SETTINGS = 1 << 20
+LARGEST_TEXT = 64 << 20
+LARGEST_LIBRARY = 1 << 31
+_CHUNK = 1 << 20
+_NO_PLAIN_FILE = {errno.EINVAL, errno.EISDIR, errno.EFBIG, errno.ENOMEM}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -46,17 +67,19 @@ def guard_reading(target: Path) -> Iterator[None]:
     except OSError as fault:
         culprit = Path(os.fsdecode(fault.filename)) if fault.filename else target
         msg = f"cannot read {culprit}"
+        if fault.errno in _NO_PLAIN_FILE:
+            raise UnreadableError(msg, because=fault.strerror, help=f"move {culprit} away") from fault
         raise UnreadableError(msg, because=whose(culprit), help=f"let yourself read it: chmod u+rX {culprit}; or move it away") from fault
 
 
-def write_whole(target: Path, content: bytes, *, mode: int = 0o644) -> None:
+def write_whole(target: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
     """Raises OSError; the caller knows what the file is for and guards it."""
     with whole_file(target, mode=mode) as file:
         file.write(content)
 
 
 @contextmanager
-def whole_file(target: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
+def whole_file(target: Path, *, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
     """A file to write and read that takes the name of `target` at the end, or is gone if that fails. Raises OSError."""
     # A name that nobody can foresee, and never one that is there: a link that lies in wait would be written through.
     temporary = target.with_name(f".{draft_stem(target.name)}.{int.from_bytes(os.urandom(6), 'big')}")
@@ -78,14 +101,48 @@ def draft_stem(name: str) -> str:
     return name if len(name) * 4 <= _LONGEST_STEM else os.fsencode(name)[:_LONGEST_STEM].decode("utf-8", "ignore")
 
 
+@contextmanager
+def plain_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to read that somebody else may have put there. Raises OSError, also for what is no file: who reads a pipe may wait forever."""
+    # Asked before and after it is opened: opening a device does something, and what is there may be another by then.
+    _require_plain(path, path.stat())
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        _require_plain(path, os.fstat(file.fileno()))
+        yield file
+
+
+def content_of(path: Path, *, most: int) -> bytes:
+    """What is in a file that somebody else may have put there, all of it. Raises OSError, also for one of more than `most` bytes."""
+    with plain_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size} bytes, and at most {most} are read", str(path))
+        try:
+            content = file.read(size + 1)
+            # It grew, or is one of the kernel's, which say that they have no bytes.
+            if len(content) > size:
+                content += file.read(most + 1 - len(content))
+        except MemoryError as fault:
+            raise OSError(errno.ENOMEM, f"there is not enough memory for its {size} bytes", str(path)) from fault
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes, the most that are read", str(path))
+    return content
+
+
 def copy_whole(source: Path, target: Path, *, mode: int) -> None:
-    write_whole(target, source.read_bytes(), mode=mode)
+    with plain_file(source) as file, whole_file(target, mode=mode) as copy:
+        while chunk := file.read(_CHUNK):
+            copy.write(chunk)
 
 
 def digest_of(path: Path) -> str:
     import hashlib  # A warm build reads no file for its digest, and this costs it 3 ms.
 
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256()
+    with plain_file(path) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def make_folders(folder: Path) -> list[Path]:
@@ -98,7 +155,7 @@ def make_folders(folder: Path) -> list[Path]:
     for made in missing:
         with suppress(FileExistsError):
             made.mkdir()
-            made.chmod(0o755)
+            made.chmod(FOLDER_MODE)
         if not made.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(made))
     return missing
@@ -131,11 +188,32 @@ def remove_empty_folders(folder: Path, *, upto: Path) -> None:
         folder = folder.parent
 
 
+def _require_plain(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+
+
 def _refused(target: Path, fault: OSError, help_text: str | None) -> UnwritableError:
-    culprit = Path(os.fsdecode(fault.filename)) if fault.filename else target
-    is_draft = culprit.parent == target.parent and culprit.name.startswith(f".{draft_stem(target.name)}.")
-    because = str(fault.strerror or fault) if culprit == target or is_draft else f"{culprit}: {fault.strerror or fault}"
-    if fault.errno in _FULL:
+    culprit = _without_draft(Path(os.fsdecode(fault.filename)) if fault.filename else target, target)
+    because = str(fault.strerror or fault) if culprit == target else f"{culprit}: {fault.strerror or fault}"
+    # os.path, because Path's own questions raise in the very case of a folder that is closed.
+    dangling = next((path for path in (culprit, *culprit.parents) if os.path.islink(path) and not os.path.exists(path)), None)  # noqa: PTH110, PTH114
+    if dangling is not None and fault.errno != errno.EACCES:
+        because = f"{dangling} is a link to {os.readlink(dangling)}, which isn't there"  # noqa: PTH115 - a Path would lose a "./"
+    elif fault.errno in _FULL:
         because = f"the disk is full: {because}"
         help_text = f"{_FREE}, or {help_text.removeprefix(f'{_FREE}, or ')}" if help_text else _FREE
+    elif fault.errno == errno.EACCES and help_text is None:
+        folder = culprit if os.path.isdir(culprit) else culprit.parent  # noqa: PTH112
+        help_text = f"let yourself write there: chmod u+rwx {shlex.quote(str(folder))}"
     return UnwritableError(f"cannot write {target}", because=because, help=help_text)
+
+
+def _without_draft(path: Path, target: Path) -> Path:
+    """The target in place of its draft, and what becomes of a draft in the target: the name of a draft says nothing to anybody."""
+    if path.parent == target.parent and path.name.startswith(f".{draft_stem(target.name)}."):
+        return target
+    found = re.fullmatch(r"\.(.+)\.\d+", path.name) if path.parent == target else None
+    return path if found is None else path.with_name(found[1])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from opkit.console import console
 from opkit.errors import BusyError, UnwritableError
-from opkit.files import guard_writing
+from opkit.files import FILE_MODE, guard_writing
 
 __all__ = ["acquire", "note", "noted"]
 
@@ -33,7 +36,7 @@ def acquire(  # noqa: PLR0913 - what is said to who waits
         prepare()
         try:
             with guard_writing(folder, help=guard_help):
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                descriptor = _opened(path)
         except UnwritableError:
             if folder.is_dir():
                 raise
@@ -52,15 +55,27 @@ def acquire(  # noqa: PLR0913 - what is said to who waits
             time.sleep(_POLL_S)
             continue
         if _is_current(descriptor, path):
+            if os.fstat(descriptor).st_size == 0:
+                # It may be new, and isn't the umask's business: others who use the folder read whom they wait for.
+                with suppress(OSError):
+                    os.fchmod(descriptor, FILE_MODE)
             return descriptor
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+    return descriptor
 
 
 def noted(descriptor: int) -> dict[str, object]:
     """What the holder wrote; nothing of it is believed."""
     try:
         document = json.loads(os.pread(descriptor, 4096, 0) or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
 

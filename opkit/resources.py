@@ -6,7 +6,11 @@ beside it; CMake then installs the built simulator into the environment's ``shar
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
+
+from opkit.files import guard_reading
 
 __all__ = ["bundled_toolkit", "kernels", "simulator_source", "templates"]
 
@@ -27,9 +31,11 @@ def simulator_source() -> Path:
 
 
 def bundled_toolkit() -> Path | None:
-    """Gives the toolkit folder of the host simulator, or None in a checkout that was never installed."""
+    """Gives the toolkit folder of the host simulator, or None in a checkout that was never installed. One that this user isn't let into is
+    given too: what uses it says so.
+    """
     bundled = _PACKAGE / "_data" / "toolkit"
-    if (bundled / "lib64").is_dir():
+    if _may_be_folder(bundled / "lib64"):
         return bundled
     # Only here: what a wheel's every command would pay 5 ms for.
     import sysconfig
@@ -37,9 +43,24 @@ def bundled_toolkit() -> Path | None:
     # An editable install's; then a wheel's, for a checkout's package that runs in an environment with the wheel.
     candidates = [Path(sysconfig.get_path("data")) / "share" / "opkit" / "toolkit"]
     candidates += [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
-    return next((folder for folder in candidates if (folder / "lib64").is_dir()), None)
+    return next((folder for folder in candidates if _may_be_folder(folder / "lib64")), None)
 
 
 def _resource(name: str) -> Path:
+    """Raises UnreadableError for one that this user can't read."""
     installed = _PACKAGE / "_data" / name
-    return installed if installed.is_dir() else _CHECKOUT / name
+    with guard_reading(installed):
+        try:
+            os.scandir(installed).close()
+        except (FileNotFoundError, NotADirectoryError):
+            return _CHECKOUT / name
+    return installed
+
+
+def _may_be_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        return True
+    except OSError:
+        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opkit.deliverable.claim import require_free, require_own
 from opkit.deliverable.manifest import (
     LARGEST_MANIFEST,
+    MOST_OPS,
     BuiltAgainst,
     Manifest,
     ManifestFile,
@@ -33,6 +34,7 @@ __all__ = [
     "LARGEST_MANIFEST",
     "LIBRARY",
     "MANIFEST",
+    "MOST_OPS",
     "OS",
     "BuiltAgainst",
     "Manifest",

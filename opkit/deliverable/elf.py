@@ -6,26 +6,30 @@ section headers, which may say anything.
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from collections.abc import Iterable, Iterator
+from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import attrs
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.dynamic import DynamicSegment
-from elftools.elf.elffile import ELFFile
 
 from opkit.errors import ElfError
-from opkit.toolkit import MACHINES, string_abi_of
+from opkit.files import LARGEST_LIBRARY, content_of
+from opkit.toolkit import ARCHITECTURES, elf_arch_of, string_abi_of
 
-__all__ = ["ElfLibrary", "read_library"]
+__all__ = ["ElfLibrary", "library_in", "read_library"]
 
-_LARGEST = 1 << 31
+# Not pyelftools: its import takes ten times as long as reading the library of a package, and each install reads one.
+_ORDERS = {1: "<", 2: ">"}
+_BITS = {1: 32, 2: 64}
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_DYNAMIC = struct.Struct("<QQ")
+_LOADED, _LINKED = 1, 2  # PT_LOAD, PT_DYNAMIC
+_OTHER_MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 22: "S390", 40: "ARM", 243: "RISC-V", 258: "LoongArch"}
 _MOST_TAGS = 4096
 _MOST_VERSIONS = 4096
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -48,10 +52,11 @@ _OPERATOR = "N2ge8OperatorE"
 # REG_AUTO_MAPPING_OP and OP_END_FACTORY_REG each make one of these at load, with the op type as a text.
 _REGISTERS_OPS = "N2ge23CustomOpCreatorRegisterC"
 _REGISTERS_PROTOTYPES = "N2ge23OperatorCreatorRegisterC"
+_OBJECT, _EXECUTABLE, _SHARED, _CORE = range(1, 5)
+_KINDS = {_OBJECT: "object file", _EXECUTABLE: "executable", _SHARED: "shared library", _CORE: "core dump"}
+_PROGRAM = 0x08000000  # DF_1_PIE: the header of such a program is that of a library
 # What readers of a file that lies may raise.
 _LIES = (
-    ELFError,
-    ConstructError,
     struct.error,
     ArithmeticError,
     AssertionError,
@@ -61,6 +66,29 @@ _LIES = (
     TypeError,
     ValueError,
 )
+
+
+class _Tag(IntEnum):
+    """The entries of a dynamic table that are read, as <elf.h> calls them after DT_."""
+
+    NEEDED = 1
+    PLTRELSZ = 2
+    HASH = 4
+    STRTAB = 5
+    SYMTAB = 6
+    RELA = 7
+    RELASZ = 8
+    STRSZ = 10
+    SONAME = 14
+    RPATH = 15
+    JMPREL = 23
+    RUNPATH = 29
+    RELRSZ = 35
+    RELR = 36
+    GNU_HASH = 0x6FFFFEF5
+    FLAGS_1 = 0x6FFFFFFB
+    VERNEED = 0x6FFFFFFE
+    VERNEEDNUM = 0x6FFFFFFF
 
 
 @attrs.frozen(kw_only=True)
@@ -94,38 +122,46 @@ class ElfLibrary:
 def read_library(path: Path) -> ElfLibrary:
     """Raises ElfError for a file that is no whole 64-bit shared library for Linux on x86_64 or aarch64."""
     try:
-        if not path.is_file():
-            raise _refused(path, "it is no file")
-        size = path.stat().st_size
-        if size > _LARGEST:
-            raise _refused(path, f"it has {size} bytes; opkit reads at most {_LARGEST}")
-        content = path.read_bytes()
+        content = content_of(path, most=LARGEST_LIBRARY)
     except OSError as fault:
         raise _refused(path, fault.strerror or str(fault)) from fault
+    return library_in(content, path)
+
+
+def library_in(content: bytes, name: Path | str) -> ElfLibrary:
+    """What `content` says, which `name` has. Raises ElfError as `read_library` does."""
     if content[:4] != b"\x7fELF":
-        raise _refused(path, "it is empty" if not content else "it doesn't begin as an ELF file")
+        raise _refused(name, "it is empty" if not content else "it doesn't begin as an ELF file")
     try:
         return _read(content)
+    except _OtherKindError as fault:
+        raise _refused(name, f"it is {fault}; opkit reads 64-bit shared libraries for {' and '.join(ARCHITECTURES)}") from fault
     except _LIES as fault:
-        raise _refused(path, f"it is damaged ({type(fault).__name__}{f': {fault}' if str(fault) else ''})") from fault
+        told = str(fault) if isinstance(fault, ValueError) else ""
+        raise _refused(name, f"it is damaged: {told}" if told else "it is damaged") from fault
 
 
-def _refused(path: Path, because: str) -> ElfError:
-    return ElfError(f"{path} is no library that can be read", because=because)
+def _refused(name: Path | str, because: str) -> ElfError:
+    return ElfError(f"{name} is no library that can be read", because=because)
 
 
 def _read(content: bytes) -> ElfLibrary:
-    elf = ELFFile(io.BytesIO(content))
-    machine = MACHINES.get(int.from_bytes(content[18:20], "little"))
-    if elf.elfclass != 64 or not elf.little_endian or machine is None or elf["e_type"] != "ET_DYN":
-        msg = f"a {elf.elfclass}-bit {elf['e_type']} for {elf['e_machine']}"
+    order, bits = _ORDERS.get(content[5]), _BITS.get(content[4])
+    if order is None or bits is None:
+        msg = "its header names no kind of file"
         raise ValueError(msg)
-    image = _Image.of(elf, content)
+    kind, number = struct.unpack_from(f"{order}HH", content, 16)
+    machine = elf_arch_of(content) if order == "<" else None
+    if bits != 64 or machine not in ARCHITECTURES or kind != _SHARED:
+        raise _other_kind(bits, order, kind, machine if machine in ARCHITECTURES else _OTHER_MACHINES.get(number, f"machine {number}"))
+    image = _Image.of(content)
+    if image.first(_Tag.FLAGS_1) & _PROGRAM:
+        raise _other_kind(bits, order, _EXECUTABLE, machine)
     return ElfLibrary(
         machine=machine,
-        soname=next(iter(image.names("DT_SONAME")), None),
-        needed=tuple(image.names("DT_NEEDED")),
-        runpath=tuple(part for tag in ("DT_RPATH", "DT_RUNPATH") for path in image.names(tag) for part in path.split(":")),
+        soname=next(iter(image.names(_Tag.SONAME)), None),
+        needed=tuple(image.names(_Tag.NEEDED)),
+        runpath=tuple(part for tag in (_Tag.RPATH, _Tag.RUNPATH) for path in image.names(tag) for part in path.split(":")),
         **_versions(image),
         defined=frozenset(symbol.name for symbol in image.symbols if symbol.is_defined and symbol.name),
         undefined=frozenset(symbol.name for symbol in image.symbols if not symbol.is_defined and symbol.name),
@@ -136,6 +172,16 @@ def _read(content: bytes) -> ElfLibrary:
             for registers, ancestor in ((_REGISTERS_OPS, _CUSTOM_OP), (_REGISTERS_PROTOTYPES, _OPERATOR))
         ),
     )
+
+
+class _OtherKindError(Exception):
+    """It is sound, and no library for these machines; says what it is."""
+
+
+def _other_kind(bits: int, order: str, kind: int, machine: str) -> Exception:
+    if kind not in _KINDS:
+        return ValueError("its header names no kind of file")
+    return _OtherKindError(f"a {'big-endian ' if order == '>' else ''}{bits}-bit {_KINDS[kind]} for {machine}")
 
 
 class _Segment(NamedTuple):
@@ -164,28 +210,48 @@ class _Image:
 
     content: bytes
     segments: tuple[_Segment, ...]
-    tags: dict[str, list[int]]
+    dynamic: int | None
 
     @classmethod
-    def of(cls, elf: ELFFile, content: bytes) -> _Image:
-        segments, tags = [], {}
-        for segment in elf.iter_segments():
-            if segment["p_type"] == "PT_LOAD":
-                if segment["p_offset"] + segment["p_filesz"] > len(content):
+    def of(cls, content: bytes) -> _Image:
+        header = _HEADER.unpack_from(content)
+        table, size, count = header[5], header[9], header[10]
+        if size != _SEGMENT.size or table + size * count > len(content):
+            msg = "its table of segments isn't in it"
+            raise ValueError(msg)
+        segments, dynamic = [], None
+        for kind, _, offset, address, _, held, _, _ in _SEGMENT.iter_unpack(content[table : table + size * count]):
+            if kind == _LOADED:
+                if offset + held > len(content):
                     msg = "it ends before its segments do"
                     raise ValueError(msg)
-                segments.append(_Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"]))
-            elif isinstance(segment, DynamicSegment):
-                tags = _tags(segment)
-        if not segments or not tags:
+                segments.append(_Segment(address, offset, held))
+            elif kind == _LINKED:
+                dynamic = address
+        image = cls(content=content, segments=tuple(segments), dynamic=dynamic)
+        if not segments or not image.tags:
             msg = "nothing in it is for the loader"
             raise ValueError(msg)
-        return cls(content=content, segments=tuple(segments), tags=tags)
+        return image
 
-    def first(self, tag: str) -> int:
+    @cached_property
+    def tags(self) -> dict[int, list[int]]:
+        """What the dynamic table says, where the loader finds it: by its address, not by its place in the file."""
+        found: dict[int, list[int]] = {}
+        if self.dynamic is None:
+            return found
+        for number in range(_MOST_TAGS):
+            tag, value = _DYNAMIC.unpack(self.read(self.dynamic + number * _DYNAMIC.size, _DYNAMIC.size))
+            if tag == 0:
+                return found
+            found.setdefault(tag, []).append(value)
+        msg = f"more than {_MOST_TAGS} dynamic entries"
+        raise ValueError(msg)
+
+    def first(self, tag: _Tag) -> int:
         return self.tags.get(tag, [0])[0]
 
-    def names(self, tag: str) -> list[str]:
+    def names(self, tag: _Tag) -> list[str]:
         return [self.name(offset) for offset in self.tags.get(tag, [])]
 
     def offset(self, address: int, size: int = 1) -> int:
@@ -204,10 +270,10 @@ class _Image:
         return self.content[offset : self.content.index(b"\0", offset)]
 
     def name(self, offset: int) -> str:
-        if not 0 <= offset < self.first("DT_STRSZ"):
+        if not 0 <= offset < self.first(_Tag.STRSZ):
             msg = f"a name at {offset:#x}, outside of the table of names"
             raise ValueError(msg)
-        return self.text(self.first("DT_STRTAB") + offset).decode("utf-8", "backslashreplace")
+        return self.text(self.first(_Tag.STRTAB) + offset).decode("utf-8", "backslashreplace")
 
     def table(self, address: int, size: int, entry: struct.Struct) -> Iterator[tuple[int, ...]]:
         return entry.iter_unpack(self.read(address, size - size % entry.size)) if size else iter(())
@@ -215,14 +281,14 @@ class _Image:
     @cached_property
     def symbols(self) -> tuple[_Symbol, ...]:
         count = self._symbol_count()
-        table = self.table(self.first("DT_SYMTAB"), count * _SYMBOL.size, _SYMBOL)
+        table = self.table(self.first(_Tag.SYMTAB), count * _SYMBOL.size, _SYMBOL)
         return tuple(_Symbol(self.name(name), value, section != 0) for name, _, _, section, value, _ in table)
 
     def _symbol_count(self) -> int:
         """The table of symbols has no length; the hash table that leads to them does."""
-        if "DT_HASH" in self.tags:
-            return int(struct.unpack("<II", self.read(self.first("DT_HASH"), 8))[1])
-        table = self.first("DT_GNU_HASH")
+        if _Tag.HASH in self.tags:
+            return int(struct.unpack("<II", self.read(self.first(_Tag.HASH), 8))[1])
+        table = self.first(_Tag.GNU_HASH)
         if not table:
             return 0
         buckets, first, bloom, _ = struct.unpack("<IIII", self.read(table, 16))
@@ -238,7 +304,7 @@ class _Image:
     def pointers(self) -> dict[int, int | str]:
         """What the loader writes, by the address that it writes to: an address of this library, or the name of a symbol of another."""
         found: dict[int, int | str] = {}
-        for place, size in (("DT_RELA", "DT_RELASZ"), ("DT_JMPREL", "DT_PLTRELSZ")):
+        for place, size in ((_Tag.RELA, _Tag.RELASZ), (_Tag.JMPREL, _Tag.PLTRELSZ)):
             for address, info, addend in self.table(self.first(place), self.first(size), _RELOCATION):
                 symbol = self.symbols[info >> 32] if info >> 32 else None
                 if symbol is None:
@@ -252,7 +318,7 @@ class _Image:
     def _packed(self) -> Iterator[int]:
         """The addresses of the packed relocations: each is named, or a bit of a word about the 63 after the last one."""
         following = 0
-        for (entry,) in self.table(self.first("DT_RELR"), self.first("DT_RELRSZ"), _PACKED):
+        for (entry,) in self.table(self.first(_Tag.RELR), self.first(_Tag.RELRSZ), _PACKED):
             if entry & 1:
                 yield from (following + 8 * bit for bit in range(_PACKED_BITS) if entry >> (bit + 1) & 1)
                 following += 8 * _PACKED_BITS
@@ -336,9 +402,9 @@ class _Image:
     def has_text(self, text: str, *, apart_from: int) -> bool:
         """Whether a constant ends so, other than the name of a symbol or the text at that address."""
         wanted = text.encode() + b"\0"
-        names = self.offset(self.first("DT_STRTAB"))
+        names = self.offset(self.first(_Tag.STRTAB))
         own = self.offset(apart_from)
-        skipped = ((names, names + self.first("DT_STRSZ")), (own, self.content.index(b"\0", own) + 1))
+        skipped = ((names, names + self.first(_Tag.STRSZ)), (own, self.content.index(b"\0", own) + 1))
         for segment in self.segments:
             start, end = segment.offset, segment.offset + segment.size
             while (start := self.content.find(wanted, start, end)) >= 0:
@@ -346,16 +412,6 @@ class _Image:
                     return True
                 start += 1
         return False
-
-
-def _tags(segment: DynamicSegment) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for number, tag in enumerate(segment.iter_tags()):
-        if number == _MOST_TAGS:
-            msg = f"more than {_MOST_TAGS} dynamic entries"
-            raise ValueError(msg)
-        found.setdefault(str(tag.entry.d_tag), []).append(tag.entry.d_val)
-    return found
 
 
 def _versions(image: _Image) -> dict[str, str | None]:
@@ -369,8 +425,8 @@ def _versions(image: _Image) -> dict[str, str | None]:
 
 def _version_names(image: _Image) -> Iterable[str]:
     names: list[str] = []
-    library = image.first("DT_VERNEED")
-    libraries = image.first("DT_VERNEEDNUM")
+    library = image.first(_Tag.VERNEED)
+    libraries = image.first(_Tag.VERNEEDNUM)
     if libraries > _MOST_VERSIONS:
         msg = f"symbol versions of {libraries} libraries"
         raise ValueError(msg)

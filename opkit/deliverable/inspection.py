@@ -12,7 +12,7 @@ from opkit.deliverable.elf import ElfLibrary, read_library
 from opkit.deliverable.manifest import Manifest
 from opkit.errors import DeliverableError
 from opkit.files import digest_of
-from opkit.layout import LIBRARY, root_above
+from opkit.layout import LIBRARY, libraries_of, root_above
 
 __all__ = ["Inspection", "RegisteredOp", "inspect_library", "inspect_opp_root"]
 
@@ -111,7 +111,7 @@ def inspect_library(path: Path) -> Inspection:
 def inspect_opp_root(root: Path, *, name: str) -> Inspection:
     """Raises DeliverableError for a manifest or a library that can't be read."""
     manifest = Manifest.read(root)
-    places = [path for path in (root / LIBRARY, *sorted(root.glob("op_graph/lib/*/*/*.so"))) if path.exists()]
+    places = [path for path in (root / LIBRARY, *libraries_of(root)) if path.exists()]
     return Inspection(
         name=name,
         libraries={path.relative_to(root).as_posix(): read_library(path) for path in places},

@@ -5,19 +5,23 @@ A manifest travels with its folder and may come from anywhere, so nothing in it 
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from opkit.errors import DeliverableError
-from opkit.files import digest_of, write_whole
-from opkit.layout import LAYOUT_VERSION, MANIFEST
+from opkit.files import content_of, digest_of, write_whole
+from opkit.layout import LAYOUT_VERSION, MANIFEST, mode_of
 
 __all__ = [
     "LARGEST_MANIFEST",
+    "MOST_OPS",
     "BuiltAgainst",
     "Manifest",
     "ManifestFile",
@@ -31,15 +35,24 @@ __all__ = [
 ]
 
 LARGEST_MANIFEST = 8 << 20  # 10,000 files and as many ops; the JSON of a larger one would only be a way to fill the memory
+MOST_OPS = 10_000  # ten times those of a large package: who lists, compares and prints them all must come to an end
+_KINDS = ("cann", "simulator")  # of the toolkit that a deliverable was linked with
 # They become names of folders and files.
-_PACKAGE = re.compile(r"[a-z][a-z0-9_]*")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)*")
+_PACKAGE = r"[a-z][a-z0-9_]*"
+_VERSION = r"[A-Za-z0-9][A-Za-z0-9.!+_-]*"
+_WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_SHA256 = r"[0-9a-f]{64}"
+_NUMBERS = r"[0-9]+(\.[0-9]+)*"
+_OP_TYPE = r"[A-Za-z][A-Za-z0-9_]*"
+_ABIS = (0, 1)
 _LONGEST_WORD = 128
+_Value = TypeVar("_Value", str, int)
+_SPECIAL = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
+_LARGEST_FILE = (1 << 63) - 1  # of any file system
+_BUILT_AGAIN = "build it again in its project: opkit build --force; or install it again"
 # No text of a manifest needs them, and a terminal, a file system or a shell might take them for something else.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# A mark of direction or of no width makes a text look like another one.
+_UNPRINTABLE = r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 
 
 # Named tuples here and in the rooms of a warm build: a frozen class costs 1 ms each at import, attrs 30 ms more.
@@ -116,13 +129,21 @@ class Manifest(NamedTuple):
         """None if there is none; raises DeliverableError if it isn't one."""
         path = root / MANIFEST
         try:
-            raw = path.read_bytes()
+            raw = content_of(path, most=LARGEST_MANIFEST)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except OSError as fault:
+        except PermissionError as fault:
+            import shlex
+
+            # Outermost first: of what lies below a closed folder nobody can tell how it is.
+            closed = next((folder for folder in reversed(path.absolute().parents) if not os.access(folder, os.X_OK)), None)
             msg = f"cannot read {path}"
-            raise DeliverableError(msg, because=fault.strerror) from fault
-        return cls.parse(raw, str(path), help="build it again in its project: opkit build --force; or install it again")
+            advice = f"chmod a+r {shlex.quote(str(path))}" if closed is None else f"chmod a+rx {shlex.quote(str(closed))}"
+            raise DeliverableError(msg, because=fault.strerror, help=advice) from fault
+        except OSError as fault:
+            msg = f"{path} is no manifest that this opkit can read"
+            raise DeliverableError(msg, because=fault.strerror, help=_BUILT_AGAIN) from fault
+        return cls.parse(raw, str(path), help=_BUILT_AGAIN)
 
     @classmethod
     def parse(cls, raw: bytes, name: str, *, help: str | None = None) -> Manifest:  # noqa: A002 - the word that is printed
@@ -131,10 +152,10 @@ class Manifest(NamedTuple):
             if len(raw) > LARGEST_MANIFEST:
                 msg = f"{len(raw)} bytes; a manifest has at most {LARGEST_MANIFEST}"
                 raise ValueError(msg)  # noqa: TRY301 - one place tells of all that can be wrong
-            return _parsed(json.loads(raw))
-        except (ValueError, KeyError, TypeError, RecursionError) as fault:
+            return _parsed(json.loads(_text_of(raw), object_pairs_hook=_distinct))
+        except (ValueError, LookupError, TypeError, RecursionError) as fault:
             msg = f"{name} is no manifest that this opkit can read"
-            raise DeliverableError(msg, because=f"{type(fault).__name__}: {fault}", help=help) from fault
+            raise DeliverableError(msg, because=_told(fault), help=help) from fault
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -159,6 +180,27 @@ class Manifest(NamedTuple):
         found = (_violation(root / file.path, file, by_size_alone=by_size_alone) for file in self.files)
         return [violation for violation in found if violation is not None]
 
+    def irregularities(self, root: Path) -> dict[PurePosixPath, str]:
+        """By path, what no archive of a package holds, each as one sentence: a link in place of a file of the manifest or of a folder
+        above it, which may lead anywhere; a file that is run as its owner, or that its owner can't read; and what is no file at all.
+        """
+        found: dict[PurePosixPath, str] = {}
+        files = (PurePosixPath(MANIFEST), *(file.path for file in self.files))
+        for path in dict.fromkeys(each for file in files for each in (*reversed(file.parents[:-1]), file)):
+            with suppress(OSError):  # Missing, or where nobody may look: a violation.
+                mode = (root / path).lstat().st_mode
+                if stat.S_ISLNK(mode):
+                    found[path] = f"{path} is a link, and a package holds none"
+                elif stat.S_ISREG(mode) and (mode & _SPECIAL or not mode & stat.S_IRUSR):
+                    found[path] = f"{path} has mode {mode & 0o7777:04o}, and a package holds it with {mode_of(path):04o}"
+        for folder, _, names in os.walk(root):
+            for place in (Path(folder, name) for name in names):
+                with suppress(OSError):
+                    if not stat.S_ISREG(place.lstat().st_mode) and not place.is_symlink():
+                        stray = PurePosixPath(place.relative_to(root))
+                        found[stray] = f"{stray} is neither a file nor a folder"
+        return found
+
 
 class OppRoot(NamedTuple):
     """A folder that ASCEND_CUSTOM_OPP_PATH may name, made by opkit."""
@@ -174,7 +216,7 @@ class OppRoot(NamedTuple):
 
 def is_version(text: str) -> bool:
     """Whether a package can have this version, which becomes a part of names of files and folders."""
-    return len(text) <= _LONGEST_WORD and _VERSION.fullmatch(text) is not None
+    return len(text) <= _LONGEST_WORD and re.fullmatch(_VERSION, text) is not None
 
 
 def _violation(path: Path, file: ManifestFile, *, by_size_alone: bool) -> str | None:
@@ -188,9 +230,36 @@ def _violation(path: Path, file: ManifestFile, *, by_size_alone: bool) -> str | 
     return None if is_same else f"{file.path} isn't the file that was built"
 
 
+def _told(fault: Exception) -> str:
+    if isinstance(fault, LookupError):
+        return f"it has no {fault}"
+    return "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
+
+
+def _text_of(raw: bytes) -> str:
+    """What two readers could read otherwise, as another encoding, is no manifest."""
+    if raw.startswith(codecs.BOM_UTF8):
+        msg = "it begins with a byte order mark"
+        raise ValueError(msg)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as fault:
+        msg = f"it isn't UTF-8: {fault.reason} at byte {fault.start}"
+        raise ValueError(msg) from fault
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        msg = f"{next(key for key in keys if keys.count(key) > 1)!r:.80} is there twice"
+        raise ValueError(msg)
+    return found
+
+
 def _parsed(document: Any) -> Manifest:  # noqa: ANN401 - whatever the file held
-    if _typed(document, dict)["layout"] != LAYOUT_VERSION:
-        msg = f"layout {document['layout']!r}; this opkit reads {LAYOUT_VERSION}"
+    if _typed(_typed(document, dict)["layout"], int) != LAYOUT_VERSION:
+        msg = f"layout {document['layout']!r:.80}; this opkit reads {LAYOUT_VERSION}"
         raise ValueError(msg)
     built: Mapping[str, Any] = _typed(document["built_against"], dict)
     target: Mapping[str, Any] = _typed(document["target"], dict)
@@ -199,14 +268,18 @@ def _parsed(document: Any) -> Manifest:  # noqa: ANN401 - whatever the file held
         package=_word(document["package"], _PACKAGE),
         version=_word(document["version"], _VERSION),
         opkit=_optional(document["opkit"]),
-        ops=tuple(ManifestOp(type=_typed(op["type"], str), prototype=_typed(op["prototype"], str)) for op in _typed(document["ops"], list)),
+        ops=_ops(_typed(document["ops"], list)),
         target=Target(
             os=_word(target["os"], _WORD),
             arch=_word(target["arch"], _WORD),
             npu_arch=None if target["npu_arch"] is None else _word(target["npu_arch"], _WORD),
             socs=_texts(target["socs"]),
         ),
-        built_against=BuiltAgainst(kind=_typed(built["kind"], str), version=_typed(built["version"], str), abi=_typed(built["abi"], int)),
+        built_against=BuiltAgainst(
+            kind=_known("built_against.kind", _typed(built["kind"], str), _KINDS),
+            version=_typed(built["version"], str),
+            abi=_known("built_against.abi", _typed(built["abi"], int), _ABIS),
+        ),
         requires=Requires(
             toolkit=_optional(requires["toolkit"]),
             glibc=None if requires["glibc"] is None else _word(requires["glibc"], _NUMBERS),
@@ -215,6 +288,27 @@ def _parsed(document: Any) -> Manifest:  # noqa: ANN401 - whatever the file held
         ),
         files=_files(_typed(document["files"], list)),
     )
+
+
+def _known(name: str, value: _Value, known: tuple[_Value, ...]) -> _Value:
+    if value not in known:
+        msg = f"{name} is {value!r:.80}, and this opkit knows {' and '.join(map(str, known))}"
+        raise ValueError(msg)
+    return value
+
+
+def _ops(described: list[Any]) -> tuple[ManifestOp, ...]:
+    if len(described) > MOST_OPS:
+        msg = f"{len(described)} ops; a package has at most {MOST_OPS}"
+        raise ValueError(msg)
+    ops = tuple(ManifestOp(type=_word(op["type"], _OP_TYPE), prototype=_typed(op["prototype"], str)) for op in described)
+    seen: set[str] = set()
+    for op in ops:
+        if op.type in seen:
+            msg = f"the op {op.type} is named twice"
+            raise ValueError(msg)
+        seen.add(op.type)
+    return ops
 
 
 def _files(described: list[Any]) -> tuple[ManifestFile, ...]:
@@ -229,16 +323,16 @@ def _files(described: list[Any]) -> tuple[ManifestFile, ...]:
 
 def _size(value: Any) -> int:  # noqa: ANN401 - the check is the point
     size = int(_typed(value, int))
-    if size < 0:
+    if not 0 <= size <= _LARGEST_FILE:
         msg = f"a size of {size} bytes"
         raise ValueError(msg)
     return size
 
 
-def _word(value: Any, pattern: re.Pattern[str]) -> str:  # noqa: ANN401 - the check is the point
+def _word(value: Any, pattern: str) -> str:  # noqa: ANN401 - the check is the point
     text = str(_typed(value, str))
-    if len(text) > _LONGEST_WORD or not pattern.fullmatch(text):
-        msg = f"{text[:_LONGEST_WORD]!r} where {pattern.pattern} is expected"
+    if len(text) > _LONGEST_WORD or not re.fullmatch(pattern, text):
+        msg = f"{text[:_LONGEST_WORD]!r} where {pattern} is expected"
         raise ValueError(msg)
     return text
 
@@ -255,7 +349,7 @@ def _typed(value: Any, kind: type) -> Any:  # noqa: ANN401 - the check is the po
     if not isinstance(value, kind) or isinstance(value, bool):
         msg = f"expected {kind.__name__}, found {value!r:.80}"
         raise TypeError(msg)
-    if isinstance(value, str) and _UNPRINTABLE.search(value):
+    if isinstance(value, str) and not (value.isascii() and value.isprintable()) and re.search(_UNPRINTABLE, value):
         msg = f"{value!r:.80} holds what can't be printed"
         raise ValueError(msg)
     return value
@@ -271,6 +365,6 @@ def path_inside(value: Any) -> PurePosixPath:  # noqa: ANN401 - the check is the
     text = str(_typed(value, str))
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts or not path.parts or str(path) != text:
-        msg = f"{text!r} leaves the folder"
+        msg = f"{text!r:.80} leaves the folder"
         raise ValueError(msg)
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tool_support import require_tool
+from waiting_support import never_waiting
 
 from opkit.deliverable.elf import ElfLibrary, read_library
 from opkit.errors import ElfError
+from opkit.toolkit import host_arch
 
 # One name is the end of another, so that the linker may keep one text for both; the last two classes are registered by nobody.
 _OPS = """
@@ -176,28 +179,74 @@ def test_what_registers_nothing_says_so(small: bytes, tmp_path: Path) -> None:
         (b"\x7fELF" + b"\xff" * 4096, "it is damaged"),
         (b"\x7fELF\x01\x01\x01" + bytes(4096), "it is damaged"),
     ],
-    ids=["empty", "text", "cut", "filled", "of 32 bits"],
+    ids=["empty", "text", "cut", "filled", "of no kind"],
 )
 def test_what_is_no_library_is_one_clear_error(tmp_path: Path, content: bytes, because: str) -> None:
     (tmp_path / "lib.so").write_bytes(content)
     with pytest.raises(ElfError, match="is no library that can be read") as caught:
         read_library(tmp_path / "lib.so")
     assert (caught.value.because or "").startswith(because)
+    # What Python calls it helps nobody.
+    assert "Error" not in (caught.value.because or "")
     assert caught.value.exit_code == 4
 
 
-def test_a_folder_a_gap_and_an_endless_file_are_refused_alike(tmp_path: Path) -> None:
+def test_a_folder_a_gap_a_pipe_and_an_endless_file_are_refused_alike(tmp_path: Path) -> None:
     with (tmp_path / "huge.so").open("wb") as file:
         file.truncate(1 << 41)
-    for path in (tmp_path, tmp_path / "gone.so", Path("/dev/zero"), tmp_path / "huge.so"):
-        with pytest.raises(ElfError):
+    os.mkfifo(tmp_path / "pipe.so")
+    told = {
+        tmp_path: "Is a directory",
+        tmp_path / "gone.so": "No such file or directory",
+        Path("/dev/zero"): "it is no file",
+        tmp_path / "pipe.so": "it is no file",
+        tmp_path / "huge.so": "it has 2199023255552 bytes, and at most 2147483648 are read",
+    }
+    for path, because in told.items():
+        with pytest.raises(ElfError) as caught, never_waiting():
             read_library(path)
+        assert caught.value.because == because
+
+
+_READ = "; opkit reads 64-bit shared libraries for aarch64 and x86_64"
+
+
+@pytest.mark.parametrize(
+    ("changes", "because"),
+    [
+        ({4: b"\x01", 18: b"\x03\x00"}, "it is a 32-bit shared library for x86"),
+        ({16: b"\x02\x00"}, "it is a 64-bit executable for x86_64"),
+        ({16: b"\x01\x00"}, "it is a 64-bit object file for x86_64"),
+        ({16: b"\x04\x00"}, "it is a 64-bit core dump for x86_64"),
+        ({18: b"\x28\x00"}, "it is a 64-bit shared library for ARM"),
+        ({5: b"\x02", 16: b"\x00\x03", 18: b"\x00\x15", 20: b"\x00\x00\x00\x01"}, "it is a big-endian 64-bit shared library for PowerPC"),
+    ],
+    ids=["32 bits", "a program", "an object", "a core", "another machine", "big-endian"],
+)
+def test_a_file_for_others_is_told_for_what_it_is(small: bytes, tmp_path: Path, changes: dict[int, bytes], because: str) -> None:
+    content = bytearray(small)
+    content[18:20] = b"\x3e\x00"
+    for place, value in changes.items():
+        content[place : place + len(value)] = value
+    (tmp_path / "lib.so").write_bytes(content)
+    with pytest.raises(ElfError) as caught:
+        read_library(tmp_path / "lib.so")
+    assert caught.value.because == because + _READ
+
+
+@pytest.mark.parametrize("flags", [["-pie", "-fPIE"], ["-no-pie"]], ids=["position-independent", "fixed"])
+def test_a_program_is_no_library_though_its_header_may_say_so(tmp_path: Path, flags: list[str]) -> None:
+    """dlopen refuses both."""
+    program = _compile(tmp_path / "program", "int main() { return 0; }", *flags)
+    with pytest.raises(ElfError) as caught:
+        read_library(program)
+    assert (caught.value.because or "").startswith("it is a 64-bit executable for ")
 
 
 @pytest.mark.parametrize(
     ("place", "value", "told"),
-    [(18, b"\x28\x00", "EM_ARM"), (16, b"\x02\x00", "ET_EXEC"), (56, b"\xff\xff", "damaged"), (32, b"\xff" * 8, "damaged")],
-    ids=["another machine", "a program", "65535 segments", "segments nowhere"],
+    [(56, b"\xff\xff", "damaged"), (32, b"\xff" * 8, "damaged"), (4, b"\x01", f"32-bit shared library for {host_arch()}")],
+    ids=["65535 segments", "segments nowhere", "half as many bits"],
 )
 def test_a_header_that_lies_is_refused(small: bytes, tmp_path: Path, place: int, value: bytes, told: str) -> None:
     (tmp_path / "lib.so").write_bytes(small[:place] + value + small[place + len(value) :])
