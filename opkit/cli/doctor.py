@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.command("doctor")
 @click.argument("project", required=False, type=click.Path())
 @click.option("--explain", metavar="OP", help="Say where GE looks for this op and who registers it, instead.")
-@click.option("--report", is_flag=True, help="Print what may be shown to strangers: short, without names of people and their folders.")
+@click.option("--report", is_flag=True, help="Print what may be shown to strangers: short, without names of people, computers and folders.")
 @click.option("--build-dir", type=click.Path(), metavar="DIR", help="Folder of the build.  [default: PROJECT/build]")
 @click.option("--output", type=click.Path(), metavar="DIR", help="Folder of the deliverable.  [default: PROJECT/output]")
 @click.option("--toolkit", metavar="DIR", help="CANN toolkit to examine.  [default: ASCEND_HOME_PATH, an installed one, the simulator]")
@@ -65,7 +65,7 @@ def _print(findings: list[Finding]) -> None:
     for finding, advice in with_helps(findings):
         console.data(f"{console.paint(f'{finding.status.value:<4}', *styles[finding.status])}  {finding.id:<{width}}  {finding.evidence}")
         if advice:
-            console.data(f"      {'':<{width}}  help: {advice}")
+            console.data(f"      {'':<{width}}  {advice}")
 
 
 def _explained(op: str, environ: dict[str, str], project: Project | None, option: str | None) -> int:

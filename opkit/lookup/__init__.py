@@ -9,7 +9,7 @@ from __future__ import annotations
 from opkit.lookup.host import HostFolder, host_folder
 from opkit.lookup.looking import is_folder, is_there
 from opkit.lookup.places import Library, Lookup, Origin, Place, Shadow, State, lookup, opened, place_of, shadows
-from opkit.lookup.vendors import Vendors, read_vendors
+from opkit.lookup.vendors import Vendors, read_vendors, vendors_meant
 
 __all__ = [
     "HostFolder",
@@ -28,4 +28,5 @@ __all__ = [
     "place_of",
     "read_vendors",
     "shadows",
+    "vendors_meant",
 ]

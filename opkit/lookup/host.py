@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import attrs
 
-from opkit.layout import OS
+from opkit.files import LARGEST_SETTINGS, content_of
+from opkit.layout import OS, searched_folder
 from opkit.lookup.looking import is_there
 from opkit.toolkit import host_arch
 
@@ -31,30 +33,37 @@ class HostFolder:
     def __str__(self) -> str:
         return f"{self.os}/{self.arch}"
 
+    @property
+    def folder(self) -> PurePosixPath:
+        """Relative to an OPP root."""
+        return searched_folder(self.os, self.arch)
+
 
 def host_folder(toolkit: Toolkit | None) -> HostFolder:
-    found: dict[str, str] = {}
-    source = None if toolkit is None or toolkit.is_simulator else _scene(toolkit)
-    if source is not None:
-        found = _parsed(source.read_bytes().decode("utf-8", "surrogateescape"))
+    source, text = (None, "") if toolkit is None or toolkit.is_simulator else _scene(toolkit)
+    found = _parsed(text)
     return HostFolder(os=found.get("os") or OS, arch=found.get("arch") or host_arch(), source=source if found else None)
 
 
 def package_folder(toolkit: Toolkit) -> Path:
     """What GE takes for the toolkit's folder: two above that of its library, whose links are resolved first."""
+    library = own_library(toolkit)
+    return toolkit.home if library is None else library.parent.parent.parent
+
+
+def own_library(toolkit: Toolkit) -> Path | None:
+    """GE finds its own folders from where this library really lies."""
     library = toolkit.lib64 / "libgraph_base.so"
-    return library.resolve().parent.parent.parent if is_there(library) else toolkit.home
+    return library.resolve() if is_there(library) else None
 
 
-def _scene(toolkit: Toolkit) -> Path | None:
+def _scene(toolkit: Toolkit) -> tuple[Path | None, str]:
+    """The first file that can be read, and what is in it."""
     for name in _SCENES:
         path = package_folder(toolkit) / name
-        try:
-            with path.open("rb"):
-                return path
-        except OSError:
-            continue
-    return None
+        with suppress(OSError):
+            return path, content_of(path, most=LARGEST_SETTINGS).decode("utf-8", "surrogateescape")
+    return None, ""
 
 
 def _parsed(text: str) -> dict[str, str]:

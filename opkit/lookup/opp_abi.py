@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.files import LARGEST_SETTINGS, content_of
 from opkit.lookup.looking import is_folder
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _number(version: str) -> int | None:
 def _value(file: Path, key: str) -> str | None:
     """What stands behind the key in the first line that has it, wherever in the line that is."""
     try:
-        lines = file.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        lines = content_of(file, most=LARGEST_SETTINGS).decode("utf-8", "surrogateescape").split("\n")
     except OSError:
         return None
     for line in (each.strip(" \t\v\f\r") for each in lines):

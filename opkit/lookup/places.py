@@ -12,8 +12,9 @@ import attrs
 
 from opkit.deliverable import LIBRARY, BuiltAgainst, Manifest, root_above
 from opkit.errors import DeliverableError, ElfError
-from opkit.layout import OPP_VARIABLE
-from opkit.lookup.host import HostFolder, host_folder, package_folder
+from opkit.files import LARGEST_SETTINGS, content_of
+from opkit.layout import BUILT_IN_VARIABLE, OPP_VARIABLE, libraries_of, roots_below
+from opkit.lookup.host import HostFolder, host_folder, own_library, package_folder
 from opkit.lookup.looking import is_folder, is_there
 from opkit.lookup.opp_abi import AcceptedVersions, accepted_versions
 from opkit.lookup.vendors import Vendors, read_vendors
@@ -22,12 +23,12 @@ from opkit.toolkit import elf_arch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from opkit.deliverable.elf import ElfLibrary
     from opkit.toolkit import Toolkit
 
 __all__ = ["Library", "Lookup", "Origin", "Place", "Shadow", "State", "lookup", "opened", "place_of", "shadows"]
 
 CUSTOM_PATH = OPP_VARIABLE
-OPP_PATH = "ASCEND_OPP_PATH"
 _LONGEST = 4096  # PATH_MAX, at which GE gives up
 _RUN_PACKAGE = ("op_proto", "op_impl", "framework")
 _SPLIT_PROTOTYPES = ("rt.so", "rt2.0.so")  # of operators that come in two libraries: for the run time, not prototypes
@@ -55,13 +56,17 @@ class State(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class Library:
-    """A library that GE opens. `arch` is None for what is no ELF file, `ops` where nothing tells what it registers."""
+    """A library that GE opens. `arch` is None for what is no ELF file, `ops` where nothing tells what it registers.
+
+    `string_abis` are those of _GLIBCXX_USE_CXX11_ABI whose strings it takes or gives; none where it can't be read.
+    """
 
     root: Path
     path: Path
     arch: str | None
     ops: tuple[str, ...] | None
     built_against: BuiltAgainst | None
+    string_abis: frozenset[int] = frozenset()
 
     @property
     def real(self) -> str:
@@ -107,11 +112,13 @@ class Shadow:
 class Lookup:
     """`custom` is where ops are searched for, `prototypes` where what operators of CANN's own kind look like: each in GE's order.
 
-    `opp` is None without a toolkit. `vendors` is None where there is no list, or where GE doesn't read it: `is_old_layout` of `opp`.
+    `meant` are the OPP roots above or below elements that are none. `opp` is None without a toolkit. `vendors` is None where there is no
+    list, or where GE doesn't read it: `is_old_layout` of `opp`.
     """
 
     host: HostFolder
     custom: tuple[Place, ...]
+    meant: tuple[Place, ...] = ()
     opp: Path | None = None
     is_old_layout: bool = False
     config: Path | None = None
@@ -126,14 +133,16 @@ def lookup(environ: Mapping[str, str], toolkit: Toolkit | None, *, first: Iterab
     activated = tuple(place_of(str(root), host, position=-1, cwd=here) for root in first)
     value = environ.get(CUSTOM_PATH, "")
     named = tuple(place_of(name, host, position=number, cwd=here) for number, name in enumerate(value.split(os.pathsep) if value else ()))
-    found = Lookup(host=host, custom=activated + named)
+    roots = dict.fromkeys(place.meant for place in named if place.meant is not None)
+    meant = tuple(place_of(str(root), host, position=-1, cwd=here) for root in roots)
+    found = Lookup(host=host, custom=activated + named, meant=meant)
     return found if toolkit is None else _with_prototypes(found, environ, toolkit, here)
 
 
 def place_of(name: str, host: HostFolder, *, position: int = 0, cwd: Path | None = None) -> Place:
     """The place that one element of ASCEND_CUSTOM_OPP_PATH is."""
     path = (cwd or Path.cwd()) / name
-    searched = path / "op_graph" / "lib" / host.os / host.arch
+    searched = path / host.folder
     place = Place(origin=Origin.CUSTOM, position=position, name=name, path=path, searched=searched, state=State.EMPTY)
     if not name:
         return place
@@ -157,7 +166,7 @@ def place_of(name: str, host: HostFolder, *, position: int = 0, cwd: Path | None
         libraries=tuple(_library(file, path, manifest) for file in found),
         manifest=manifest,
         manifest_fault=manifest_fault,
-        meant=root_above(path),
+        meant=_root_above(path),
     )
 
 
@@ -222,22 +231,24 @@ def _libraries_in(folder: Path) -> list[Path]:
 def _library(file: Path, root: Path, manifest: Manifest | None) -> Library:
     is_ours = manifest is not None and PurePosixPath(file.relative_to(root)) in {entry.path for entry in manifest.files}
     ours = manifest if is_ours else None
+    elf = _read(file)
     return Library(
         root=root,
         path=file,
         arch=elf_arch(file),
-        ops=_registered_by(file) or (ours.op_types if ours is not None else None),
+        ops=(elf.ops if elf is not None else ()) or (ours.op_types if ours is not None else None),
         built_against=ours.built_against if ours is not None else None,
+        string_abis=elf.string_abis if elf is not None else frozenset(),
     )
 
 
-def _registered_by(file: Path) -> tuple[str, ...] | None:
-    """None for a file that is no library, or one that registers nothing that can be seen."""
+def _read(file: Path) -> ElfLibrary | None:
+    """None for a file that is no library."""
     # Only here: a machine without a custom op shouldn't wait for the reader of ELF files.
     from opkit.deliverable.elf import read_library
 
     try:
-        return read_library(file).ops or None
+        return read_library(file)
     except ElfError:
         return None
 
@@ -250,21 +261,25 @@ def _manifest_of(root: Path) -> tuple[Manifest | None, DeliverableError | None]:
 
 
 def _root_meant(path: Path) -> Path | None:
-    above = root_above(path)
+    above = _root_above(path)
     if above is not None:
         return above
-    below = sorted(folder.parent for folder in path.glob("*/op_graph"))
+    below = roots_below(path)
     return below[0] if len(below) == 1 else None
 
 
+def _root_above(path: Path) -> Path | None:
+    # By its names alone, op_graph/.. would lie in op_graph.
+    return root_above(Path(os.path.realpath(path)) if ".." in path.parts else path)
+
+
 def _other_archs(path: Path) -> tuple[str, ...]:
-    folder = path / "op_graph" / "lib"
-    return tuple(sorted({str(file.parent.relative_to(folder)) for file in folder.glob("*/*/*.so")}))
+    return tuple(sorted({"/".join(file.parts[-3:-1]) for file in libraries_of(path)}))
 
 
 def _with_prototypes(found: Lookup, environ: Mapping[str, str], toolkit: Toolkit, cwd: Path) -> Lookup:
     """Run packages in the order of the variable, then in that of config.ini, then what is built in."""
-    named = environ.get(OPP_PATH)
+    named = environ.get(BUILT_IN_VARIABLE)
     # GE's own default lies beside its library; CANN's set_env.sh names another folder, and so does the simulator.
     default = toolkit.home / "opp" if toolkit.is_simulator else _library_folder(toolkit) / "ops"
     opp = cwd / named if named else default
@@ -301,13 +316,13 @@ def _accepted(place: Place, opp: Path, accepted: AcceptedVersions) -> Place:
 
 
 def _library_folder(toolkit: Toolkit) -> Path:
-    library = toolkit.lib64 / "libgraph_base.so"
-    return library.resolve().parent.parent if is_there(library) else package_folder(toolkit)
+    library = own_library(toolkit)
+    return package_folder(toolkit) if library is None else library.parent.parent
 
 
 def _vendors(config: Path) -> Vendors | None:
     try:
-        return read_vendors(config.read_bytes())
+        return read_vendors(content_of(config, most=LARGEST_SETTINGS))
     except FileNotFoundError:
         return None
     except OSError as fault:

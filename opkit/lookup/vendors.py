@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-__all__ = ["Vendors", "read_vendors"]
+__all__ = ["Vendors", "read_vendors", "vendors_meant"]
 
 _KEY = b"load_priority"
 _SPACE = b" \t\n\v\f\r"  # what C's isspace takes for space
@@ -44,6 +44,15 @@ def read_vendors(content: bytes) -> Vendors:
     faults += [f"{name} is named twice" for name in dict.fromkeys(trimmed) if trimmed.count(name) > 1]
     faults += [f"{name} is a path, not a name" for name in dict.fromkeys(trimmed) if "/" in name]
     return Vendors(names=tuple(trimmed), faults=tuple(faults))
+
+
+def vendors_meant(content: bytes) -> list[str]:
+    """The names that stand behind load_priority, on whichever line that is; GE's own names where there is no such line."""
+    for line in content.removeprefix(_BYTE_ORDER_MARK).split(b"\n"):
+        key, _, names = line.partition(b"=")
+        if key.strip(_SPACE) == _KEY:
+            return [*dict.fromkeys(_text(name.strip(_SPACE)) for part in names.split(b"=") for name in part.split(b","))]
+    return [*dict.fromkeys(read_vendors(content).names or ())]
 
 
 def _text(raw: bytes) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from opkit.files import LARGEST_LIBRARY, content_of
 from opkit.lookup import Library, Lookup, Origin, Place, State, lookup, opened
-from opkit.run.doctor_path import load_all
+from opkit.run.doctor_loading import load_all
 from opkit.spec.built_in_ops import BUILT_IN_OPS
 from opkit.spec.problems import nearest
 
@@ -28,7 +29,7 @@ _FUNCTION = re.compile(r"aclnn(?P<op>[A-Z]\w*?)(?:GetWorkspaceSize)?")
 
 @attrs.frozen(kw_only=True)
 class Explanation:
-    """`registered` are the libraries that register the op, the one that GE keeps first.
+    """`registered` are the libraries that register the op and load, the one that GE keeps first.
 
     `described` are those of prototypes that hold its name, `silent` those that hold it too and tell nothing else.
     `nearest` is an op that is there and has a name like it. `broken` are the libraries that don't load, each with the reason: one is enough
@@ -52,7 +53,7 @@ class Explanation:
     def lines(self) -> Iterator[str]:
         if self.asked != self.op:
             yield f"{self.asked} is a function of CANN's C interface; its op is {self.op}"
-        yield f"GE looks for {self.op} here, in this order, in op_graph/lib/{self.found.host}:"
+        yield f"GE looks for {self.op} here, in this order, in {self.found.host.folder}:"
         if not self.found.custom:
             yield "  nowhere: ASCEND_CUSTOM_OPP_PATH is not set, no built project is here, and no package is installed"
         seen: set[str] = set()
@@ -73,10 +74,10 @@ class Explanation:
         return {
             "op": self.op,
             "asked": self.asked,
-            "searched": f"op_graph/lib/{self.found.host}",
+            "searched": str(self.found.host.folder),
             "places": [_place_json(place) for place in self.found.custom],
             "prototypes": [_place_json(place) for place in self.found.prototypes],
-            "registered_by": str(self.registered[0].path) if self.registered else None,
+            "registered_by": str(self.registered[0].path) if self.is_found else None,
             "shadowed": [str(library.path) for library in self.registered[1:]],
             "described_by": [str(library.path) for library in self.described],
             "built_in": self.is_built_in,
@@ -102,9 +103,11 @@ class Explanation:
     def _mark(self, library: Library, seen: set[str]) -> str:
         if library.real in seen:
             return "  <- named before"
-        if library not in self.registered or library.real in {each.real for each, _ in self.broken}:
+        if library not in self.registered:
             return ""
-        return "  <- this one is used" if library is self.registered[0] else f"  <- shadowed by {self.registered[0].path}"
+        if library is not self.registered[0]:
+            return f"  <- shadowed by {self.registered[0].path}"
+        return "  <- this one would be used" if self.broken else "  <- this one is used"
 
     def _verdict(self) -> Iterator[str]:
         for library, reason in self.broken:
@@ -117,11 +120,15 @@ class Explanation:
 
     def _registration(self) -> Iterator[str]:
         if self.registered:
-            yield f"{self.op} is registered by {self.registered[0].path}"
+            if self.broken:
+                yield f"otherwise {self.op} would be registered by {self.registered[0].path}"
+            else:
+                yield f"{self.op} is registered by {self.registered[0].path}"
             if self.is_built_in:
                 yield f"CANN has a built-in {self.op} too, which this one hides"
             return
-        yield f"nobody registers {self.op}" + (f"; did you mean {self.nearest}?" if self.nearest else "")
+        is_broken = any(self.op in (library.ops or ()) for library, _ in self.broken)
+        yield f"nobody {'else ' if is_broken else ''}registers {self.op}" + (f"; did you mean {self.nearest}?" if self.nearest else "")
         if self.silent:
             yield f"it may be in {', '.join(str(library.path) for library in self.silent)}, which doesn't tell"
         if self.described:
@@ -139,7 +146,9 @@ def explain(asked: str, environ: Mapping[str, str], toolkit: Toolkit | None, *, 
     function = _FUNCTION.fullmatch(asked)
     op = function["op"] if function is not None and asked not in known else asked
     prototypes = [library for place in found.prototypes if place.origin is not Origin.BUILT_IN for library in place.libraries]
-    registered = tuple(library for library in libraries if op in (library.ops or ()))
+    broken = {each.library.real: each.reason for each in loaded if each.reason is not None and each.is_broken}
+    # Of the libraries that load: one that doesn't would not hide another either.
+    registered = tuple(library for library in libraries if op in (library.ops or ()) and library.real not in broken)
     return Explanation(
         asked=asked,
         op=op,
@@ -148,8 +157,8 @@ def explain(asked: str, environ: Mapping[str, str], toolkit: Toolkit | None, *, 
         described=tuple(library for library in prototypes if _holds(library, op)),
         silent=tuple(library for library in libraries if library.ops is None and library.arch is not None and _holds(library, op)),
         is_built_in=op in _BUILT_IN,
-        nearest=None if registered else nearest(op, known) or nearest(op, _BUILT_IN, cutoff=_ALIKE),
-        broken=tuple((each.library, each.reason) for each in loaded if each.reason is not None and each.is_broken),
+        nearest=None if op in known else nearest(op, known) or nearest(op, _BUILT_IN, cutoff=_ALIKE),
+        broken=tuple((library, broken[library.real]) for library in libraries if library.real in broken),
     )
 
 
@@ -164,7 +173,7 @@ def _described(place: Place) -> str:
 def _holds(library: Library, op: str) -> bool:
     """Whether a text in it ends with the name; linkers share the ends of texts."""
     try:
-        return op.encode() + b"\0" in library.path.read_bytes()
+        return op.encode() + b"\0" in content_of(library.path, most=LARGEST_LIBRARY)
     except OSError:
         return False
 

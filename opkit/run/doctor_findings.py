@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import enum
+import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
+    from opkit.build import Project
     from opkit.errors import OpkitError
 
-__all__ = ["Check", "Finding", "Status", "failed", "with_helps"]
+__all__ = ["Check", "Finding", "Status", "built_again", "exported", "failed", "opened_up", "rebuilt", "with_helps"]
 
 
 class Status(enum.Enum):
@@ -72,33 +76,71 @@ class Check(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """One thing that was looked at; `evidence` is what was seen, `help` one thing to do about it.
+    """One thing that was looked at; `evidence` is what was seen, `help` the one command that mends it, in whatever shell a person has.
 
-    `position` is that of an element in a list.
+    `hint` says in words what to do about what no command mends. `position` is that of an element in a list.
     """
 
     check: Check
     status: Status
     evidence: str
     help: str | None = None
+    hint: str | None = None
     position: int | None = None
 
     @property
     def id(self) -> str:
         return self.check.id if self.position is None else f"{self.check.id}[{self.position}]"
 
+    @property
+    def advice(self) -> str | None:
+        """The line that is printed below it."""
+        if self.help is not None:
+            return f"help: {self.help}"
+        return None if self.hint is None else f"hint: {self.hint}"
+
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "status": self.status.value, "evidence": self.evidence, "help": self.help}
+        return {"id": self.id, "status": self.status.value, "evidence": self.evidence, "help": self.help, "hint": self.hint}
 
 
-def failed(check: Check, error: OpkitError, *, position: int | None = None) -> Finding:
+def failed(check: Check, error: OpkitError, *, help: str | None = None, position: int | None = None) -> Finding:  # noqa: A002 - the word that is printed
+    """The help of an error is for people, and often no command: without one of the caller's it becomes the hint."""
     evidence = error.message + (f" ({error.because})" if error.because else "")
-    return Finding(check=check, status=Status.FAIL, evidence=evidence, help=error.help, position=position)
+    hint = error.help if help is None else None
+    return Finding(check=check, status=Status.FAIL, evidence=evidence, help=help, hint=hint, position=position)
+
+
+def exported(name: str, value: str = "") -> str:
+    """Without a value the variable is as good as unset to all that reads it here; fish has no `unset`."""
+    return f"export {name}={shlex.quote(value) if value else ''}"
+
+
+def opened_up(path: Path) -> str:
+    """The command that lets this user read a file or a folder; of somebody else's, he has to be root for it."""
+    try:
+        is_own = os.geteuid() in {0, path.lstat().st_uid}
+    except OSError:
+        is_own = False
+    return f"{'' if is_own else 'sudo '}chmod a+rX {shlex.quote(str(path))}"
+
+
+def built_again(project: Project, *options: str) -> str:
+    """The command that builds a project in the folders in which it was examined."""
+    usual = type(project).at(project.root)
+    places = [("--build-dir", project.build_dir, usual.build_dir), ("--output", project.output, usual.output)]
+    named = [word for option, place, elsewhere in places if place != elsewhere for word in (option, str(place))]
+    return shlex.join(["opkit", "build", str(project.root), *named, *options])
+
+
+def rebuilt(opp_root: Path, *options: str) -> str | None:
+    """The command that builds an OPP root again; None for one that is no project's output."""
+    project = opp_root.parent
+    return shlex.join(["opkit", "build", str(project), *options]) if os.path.isfile(project / "ops.py") else None  # noqa: PTH113 - Path.is_file raises where a folder above is closed
 
 
 def with_helps(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str | None]]:
-    """Each finding with the help that is printed below it: of those that one command mends, only the last has it."""
+    """Each finding with the line that is printed below it: of those that one command mends, only the last has it."""
     findings = [*findings]
-    last = {finding.help: number for number, finding in enumerate(findings) if finding.status is not Status.OK}
+    last = {finding.advice: number for number, finding in enumerate(findings) if finding.status is not Status.OK}
     for number, finding in enumerate(findings):
-        yield finding, finding.help if last.get(finding.help) == number else None
+        yield finding, finding.advice if last.get(finding.advice) == number else None

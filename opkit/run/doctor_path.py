@@ -3,68 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
-import sys
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from opkit import process
-from opkit.layout import LIBRARY, OS
-from opkit.lookup import Library, Lookup, Origin, Place, State, is_folder, is_there, opened, shadows
-from opkit.run.doctor_findings import Check, Finding, Status, failed
-from opkit.run.environment import LIBRARIES, OPP, activate
+from opkit.layout import LIBRARY, MANIFEST, OS
+from opkit.lookup import Library, Lookup, Place, State, is_there, opened, shadows
+from opkit.run.doctor_findings import Check, Finding, Status, exported, failed, opened_up, rebuilt
+from opkit.run.doctor_loading import without_broken
+from opkit.run.environment import LIBRARIES, OPP
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from opkit.lookup import Shadow
+    from opkit.run.doctor_loading import Loaded
     from opkit.toolkit import Toolkit
 
-__all__ = ["Loaded", "library_path", "load_all", "loading", "origins", "path_list", "shadowed", "vendors"]
+__all__ = ["library_path", "loading", "origins", "path_list", "shadowed"]
 
-# Each library in the order given, as GE opens them; a line before each names the one that a crash is about. Those that don't load are tried
-# again with GE's own libraries in reach of all, as they are in a program that is linked with them.
-_LOAD = """\
-import ctypes, os, sys
-paths = dict(enumerate(sys.argv[1:]))
-def load(mark, numbers):
-    for number in numbers:
-        print(f"{number}{mark}", end=" ", flush=True)
-        try:
-            ctypes.CDLL(paths[number], os.RTLD_NOW)
-            print("ok", flush=True)
-        except OSError as fault:
-            print(str(fault).replace("\\n", " "), flush=True)
-            yield number
-failed = list(load("", paths))
-if failed:
-    for name in ("libge_runner.so", "libgraph.so", "libascendcl.so"):
-        try:
-            ctypes.CDLL(name, os.RTLD_NOW | os.RTLD_GLOBAL)
-        except OSError:
-            pass
-    list(load("+", failed))
-"""
-_PATIENCE = 20.0
-_SHARED_OBJECT = re.compile(r"^(\S+): cannot open shared object file")
-_SYMBOL = re.compile(r"undefined symbol: ([^\s,]+)")
-_VERSION = re.compile(r"version [`']([^`']+)' not found \(required by ([^)]+)\)")
 # Of the toolkit alone: that works outside of a project too, and with nothing installed.
 _ACTIVATE = 'eval "$(opkit toolkit env)"'
-
-
-class Loaded(NamedTuple):
-    """What came of loading one library: `reason` is None for one that loads, `is_helped` if it lacks GE's own libraries alone."""
-
-    library: Library
-    reason: str | None
-    is_helped: bool
-
-    @property
-    def is_broken(self) -> bool:
-        return self.reason is not None and not self.is_helped
 
 
 def path_list(found: Lookup, loaded: Sequence[Loaded] = ()) -> Iterator[Finding]:
@@ -76,16 +36,17 @@ def path_list(found: Lookup, loaded: Sequence[Loaded] = ()) -> Iterator[Finding]
     for place in named:
         status, evidence = _judged(place)
         if place.is_relative:
-            status = Status.WARN
+            status = Status.WARN if status is Status.OK else status
             evidence = f"{place.name} is relative: it means another folder for each program, here {place.path} ({place.state.value})"
-        mend = f"chmod a+rX {shlex.quote(str(place.culprit))}" if place.state is State.UNREADABLE else mended
+        mend = _opened_up(place) or mended
         yield Finding(check=Check.OPP_PATH, status=status, evidence=evidence, help=mend, position=place.position)
     host = found.host
     if (host.os, host.arch) != (OS, host_arch()):
-        evidence = f"GE searches op_graph/lib/{host}, as {host.source} says; this computer is {OS}/{host_arch()}"
-        yield Finding(check=Check.HOST_FOLDER, status=Status.WARN, evidence=evidence, help="opkit toolkit list")
+        evidence = f"GE searches {host.folder}, as {host.source} says; this computer is {OS}/{host_arch()}"
+        hint = f"install the toolkit for {OS}/{host_arch()}, and name it with ASCEND_HOME_PATH"
+        yield Finding(check=Check.HOST_FOLDER, status=Status.WARN, evidence=evidence, hint=hint)
     elif host.source is not None:
-        yield Finding(check=Check.HOST_FOLDER, status=Status.OK, evidence=f"GE searches op_graph/lib/{host}, as {host.source} says")
+        yield Finding(check=Check.HOST_FOLDER, status=Status.OK, evidence=f"GE searches {host.folder}, as {host.source} says")
 
 
 def _judged(place: Place) -> tuple[Status, str]:  # noqa: PLR0911 - one for each state
@@ -122,24 +83,34 @@ def _without_library(place: Place, name: str) -> tuple[Status, str]:
     return Status.WARN, f"{name} has no .so in {folder}; its ops will be unknown"
 
 
-def _assigned(paths: Iterable[Path]) -> str:
-    value = os.pathsep.join(dict.fromkeys(map(str, paths)))
-    return f"export {OPP}={shlex.quote(value)}" if value else f"unset {OPP}"
+def _opened_up(place: Place) -> str | None:
+    """The command with which this user lets himself read it; one of somebody else's is left out of the list."""
+    if place.state is not State.UNREADABLE or place.culprit is None:
+        return None
+    command = opened_up(Path(place.culprit))
+    return None if command.startswith("sudo ") else command
 
 
-def _mended(found: Lookup, loaded: Iterable[Loaded]) -> str:
+def _mended(found: Lookup, loaded: Sequence[Loaded]) -> str:
     """The one command for all that is wrong with the list: what each element was meant to be, without those that are nothing to GE."""
-    left_out = {each.library.root for each in loaded if each.is_broken and not _is_stray(found, each.library)} | _useless(found)
-    named = [place for place in found.custom if place.position >= 0 and place.path not in left_out]
-    return _assigned(place.meant or place.path for place in named if place.meant or place.state in {State.FOUND, State.RUN_PACKAGE})
+    broken = {each.library.root for each in loaded if each.is_broken and not _is_stray(found, each.library)}
+    roots = {place.path: place for place in found.meant}
+    named = (roots.get(place.meant, place) if place.meant else place for place in found.custom if place.position >= 0)
+    # Whom a broken library hides isn't hidden once that is left out.
+    kept = [place for place in named if place.state in {State.FOUND, State.RUN_PACKAGE} and place.path not in broken]
+    activated = [place for place in found.custom if place.position < 0 and place.path not in broken]
+    useless = _useless(without_broken([*activated, *kept], loaded))
+    paths = {os.path.realpath(place.path): place.path for place in reversed(kept) if place.path not in useless}
+    # As they are named, for an installed package is a link; but without "..", which only the system can follow.
+    return exported(OPP, os.pathsep.join(real if ".." in path.parts else str(path) for real, path in reversed(paths.items())))
 
 
-def _useless(found: Lookup) -> set[Path]:
+def _useless(places: Sequence[Place]) -> set[Path]:
     """The OPP roots of which GE drops all."""
     ops: dict[Path, set[str]] = {}
-    for library in opened(found.custom):
+    for library in opened(places):
         ops.setdefault(library.root, set()).update(library.ops or {""})
-    for shadow in shadows(found.custom):
+    for shadow in shadows(places):
         if shadow.winner.root != shadow.loser.root:
             ops[shadow.loser.root].discard(shadow.op)
     return {root for root, kept in ops.items() if not kept}
@@ -155,80 +126,46 @@ def _is_named(found: Lookup, root: Path) -> bool:
     return any(place.path == root for place in found.custom if place.position >= 0)
 
 
-def _uninstalled(found: Lookup, root: Path) -> str:
-    """The command that takes an OPP root away that an activation puts before the list."""
+def _taken_away(found: Lookup, root: Path) -> tuple[str | None, str]:
+    """The command that takes an OPP root away that an activation puts before the list, or makes it anew; and words for who has none."""
     manifest = next((place.manifest for place in found.custom if place.path == root), None)
-    if manifest is None or root.name != manifest.package:
-        return "opkit build --force"
-    # A prefix has a folder of opkit's beside its packages, and a wheel doesn't.
-    return f"{'opkit' if (root.parent / '.opkit').is_dir() else 'pip'} uninstall {manifest.package}"
+    command = rebuilt(root, "--force")
+    if manifest is not None and root.name == manifest.package:
+        from opkit.packaging import is_prefix
 
-
-def load_all(found: Lookup, toolkit: Toolkit, environ: Mapping[str, str]) -> list[Loaded]:
-    """Loads each library in a child: one that doesn't load makes GEInitialize fail for all of them."""
-    libraries = opened(found.custom)
-    foreign = [library for library in libraries if library.arch is not None and library.arch != host_arch()]
-    results = [Loaded(library, f"it is for {library.arch}, this computer is {host_arch()}", is_helped=False) for library in foreign]
-    tried = [library for library in libraries if library not in foreign]
-    for library, told, is_helped in _load(tried, activate(toolkit, [], environ)):
-        results.append(Loaded(library, None if told is None else _explained(library, told), is_helped))
-    return results
+        command = f"opkit uninstall {manifest.package}" if is_prefix(root.parent) else f"pip uninstall -y {manifest.package}"
+    return command, f"build again what lies in {root}, in its project"
 
 
 def loading(found: Lookup, loaded: Sequence[Loaded]) -> Iterator[Finding]:
+    there = {library.real for library in opened(found.custom)}
     for each in loaded:
         path = each.library.path
+        if each.library.real not in there:
+            continue
         if each.reason is None:
             yield Finding(check=Check.LIBRARY, status=Status.OK, evidence=f"{path} loads")
         elif each.is_helped:
             evidence = f"{path} loads only in a program that is linked with GE's libraries: by itself, {each.reason}"
-            yield Finding(check=Check.LIBRARY, status=Status.WARN, evidence=evidence, help="opkit build --force")
+            mend = rebuilt(each.library.root, "--force")
+            hint = "link it with the libraries that it needs, where it is built"
+            yield Finding(check=Check.LIBRARY, status=Status.WARN, evidence=evidence, help=mend, hint=None if mend else hint)
         else:
             evidence = f"{path} doesn't load, so GEInitialize fails for every op: {each.reason}"
-            yield Finding(check=Check.LIBRARY, status=Status.FAIL, evidence=evidence, help=_mend_of(found, each, loaded))
+            mend, hint = _mend_of(found, each, loaded)
+            yield Finding(check=Check.LIBRARY, status=Status.FAIL, evidence=evidence, help=mend, hint=None if mend else hint)
 
 
-def _mend_of(found: Lookup, broken: Loaded, loaded: Sequence[Loaded]) -> str:
+def _mend_of(found: Lookup, broken: Loaded, loaded: Sequence[Loaded]) -> tuple[str | None, str]:
     library = broken.library
+    is_named = _is_named(found, library.root)
     if broken.reason is not None and broken.reason.endswith("Permission denied"):
-        return f"chmod a+r {shlex.quote(str(library.path))}"
+        command = opened_up(library.path)
+        if not is_named or not command.startswith("sudo "):
+            return command, ""
     if _is_stray(found, library):
-        return f"rm {shlex.quote(str(library.path))}"
-    return _mended(found, loaded) if _is_named(found, library.root) else _uninstalled(found, library.root)
-
-
-def _load(libraries: list[Library], environment: Mapping[str, str]) -> Iterator[tuple[Library, str | None, bool]]:
-    """Gives what the loader said, None if nothing, and whether GE's own libraries in reach help.
-
-    One child for all, as GE is one process; after one that it didn't survive, another for the rest.
-    """
-    rest = libraries
-    while rest:
-        argv = [sys.executable, "-I", "-S", "-c", _LOAD, *(str(library.path) for library in rest)]
-        done = process.run(argv, env=environment, timeout=_PATIENCE)
-        told = dict(re.findall(r"^(\d+\+?) (.*)$", done.stdout, flags=re.MULTILINE))
-        for number, library in enumerate(rest):
-            result = told.get(str(number), "")
-            if not result:
-                how = f"didn't end within {_PATIENCE:.0f} s" if done.timed_out else f"ended with {done.shell_exit}"
-                yield library, f"loading it {how}", False
-                rest = rest[number + 1 :]
-                break
-            yield library, None if result == "ok" else result, told.get(f"{number}+") == "ok"
-        else:
-            return
-
-
-def _explained(library: Library, reason: str) -> str:
-    """The loader's text, by what matters in it."""
-    lacking = _SHARED_OBJECT.search(reason)
-    if lacking is not None and lacking[1] != str(library.path):
-        return f"it needs {lacking[1]}, which isn't found"
-    symbol = _SYMBOL.search(reason)
-    if symbol is not None:
-        return f"it needs the symbol {symbol[1]}, which no library has"
-    version = _VERSION.search(reason)
-    return reason if version is None else f"it needs {version[1]}, which this computer is too old for"
+        return f"rm {shlex.quote(str(library.path))}", ""
+    return (_mended(found, loaded), "") if is_named else _taken_away(found, library.root)
 
 
 def origins(places: Iterable[Place], toolkit: Toolkit) -> Iterator[Finding]:
@@ -236,86 +173,72 @@ def origins(places: Iterable[Place], toolkit: Toolkit) -> Iterator[Finding]:
     for place in places:
         position = place.position if place.position >= 0 else None
         if place.manifest_fault is not None:
-            yield failed(Check.MANIFEST, place.manifest_fault, position=position)
-        if place.manifest is None:
-            continue
-        built, target = place.manifest.built_against, place.manifest.target
-        differing = []
-        if built.kind != toolkit.kind.value:
-            differing.append(f"against {'the simulator' if built.is_simulator else 'CANN'} {built.version}")
-        if target.arch != toolkit.arch:
-            differing.append(f"for {target.arch}")
-        if not toolkit.is_simulator and built.abi != toolkit.abi:
-            differing.append(f"with _GLIBCXX_USE_CXX11_ABI={built.abi}, while the toolkit has {toolkit.abi}")
+            yield _unread(place, position)
+        differing = [*_differing(place, toolkit)]
         if differing:
             evidence = f"{place.path} was built {', '.join(differing)}; the toolkit in use is {toolkit.label}"
-            project = place.path.parent
-            named = [str(project)] if (project / "ops.py").is_file() else []
-            mend = shlex.join(["opkit", "build", *named, "--toolkit", str(toolkit.home)])
-            yield Finding(check=Check.BUILT_AGAINST, status=Status.WARN, evidence=evidence, help=mend, position=position)
+            is_fit = not toolkit.is_too_old and not toolkit.missing_headers()
+            mend = rebuilt(place.path, "--toolkit", str(toolkit.home)) if is_fit else None
+            build = shlex.join(["opkit", "build", "--toolkit", str(toolkit.home)])
+            hint = f"build it again in its project: {build}" if is_fit else "take a toolkit that ops can be built with, and build it again"
+            yield Finding(
+                check=Check.BUILT_AGAINST,
+                status=Status.WARN,
+                evidence=evidence,
+                help=mend,
+                hint=None if mend else hint,
+                position=position,
+            )
+
+
+def _unread(place: Place, position: int | None) -> Finding:
+    assert place.manifest_fault is not None  # noqa: S101 - tells the type checker
+    if isinstance(place.manifest_fault.__cause__, PermissionError):
+        mend: str | None = opened_up(place.path / MANIFEST)
+    else:
+        mend = rebuilt(place.path, "--force")
+    return failed(Check.MANIFEST, place.manifest_fault, help=mend, position=position)
+
+
+def _differing(place: Place, toolkit: Toolkit) -> Iterator[str]:
+    """What the manifest says, and where there is none the libraries themselves."""
+    other = 1 - toolkit.abi
+    if place.manifest is None:
+        libraries = [library for library in place.libraries if library.arch == toolkit.arch and other in library.string_abis]
+        if libraries and not toolkit.is_simulator:
+            names = ", ".join(library.path.name for library in libraries)
+            yield f"with _GLIBCXX_USE_CXX11_ABI={other}, by the strings of {names}, while the toolkit has {toolkit.abi}"
+        return
+    built, target = place.manifest.built_against, place.manifest.target
+    if built.kind != toolkit.kind.value:
+        yield f"against {'the simulator' if built.is_simulator else 'CANN'} {built.version}"
+    if target.arch != toolkit.arch:
+        yield f"for {target.arch}"
+    if not toolkit.is_simulator and built.abi != toolkit.abi:
+        yield f"with _GLIBCXX_USE_CXX11_ABI={built.abi}, while the toolkit has {toolkit.abi}"
 
 
 def shadowed(found: Lookup, loaded: Sequence[Loaded] = ()) -> Iterator[Finding]:
     """One finding for each two OPP roots, or for each two libraries of one."""
-    pairs: dict[tuple[Path, Path], tuple[Shadow, list[str]]] = {}
-    for shadow in shadows(found.custom):
+    pairs: dict[tuple[Path, Path], tuple[Shadow, dict[str, None]]] = {}
+    places = without_broken(found.custom, loaded)
+    for shadow in shadows(places):
         is_same_root = shadow.winner.root == shadow.loser.root
         pair = (shadow.loser.path, shadow.winner.path) if is_same_root else (shadow.loser.root, shadow.winner.root)
-        pairs.setdefault(pair, (shadow, []))[1].append(shadow.op)
-    useless = _useless(found)
-    for (loser, winner), (shadow, ops) in pairs.items():
+        pairs.setdefault(pair, (shadow, {}))[1][shadow.op] = None  # Once, of however many libraries of the loser.
+    useless = _useless(places)
+    for (loser, winner), (shadow, each_once) in pairs.items():
+        ops = [*each_once]
         evidence = f"{', '.join(ops)} of {loser} {'is' if len(ops) == 1 else 'are'} shadowed by {winner}: the first registration wins"
+        mend: str | None = None
+        hint = f"put first in {OPP} whose {ops[0]} is to be used, or build the other without it"
         if loser == shadow.loser.path:
             mend = f"rm {shlex.quote(str(loser))}"
         elif not _is_named(found, loser):
-            mend = _uninstalled(found, loser)
-        else:
-            mend = _mended(found, loaded) if loser in useless else f"opkit doctor --explain {ops[0]}"
-        yield Finding(check=Check.SHADOWED, status=Status.WARN, evidence=evidence, help=mend)
-
-
-def vendors(found: Lookup, environ: Mapping[str, str], toolkit: Toolkit) -> Iterator[Finding]:
-    """CANN's operators of its own kind. The simulator has none, and nobody misses them there unless the variable says so."""
-    opp = found.opp
-    named = environ.get("ASCEND_OPP_PATH")
-    if opp is None or (toolkit.is_simulator and not named):
-        return
-    where = f"ASCEND_OPP_PATH={named}" if named else f"ASCEND_OPP_PATH is not set, GE takes {opp}"
-    if not is_folder(opp):
-        evidence = f"{where}, which {'is no folder' if is_there(opp) else 'does not exist'}: no built-in operator is found"
-        yield Finding(check=Check.OPP, status=Status.WARN, evidence=evidence, help=f". {shlex.quote(str(toolkit.home / 'set_env.sh'))}")
-        return
-    yield Finding(check=Check.OPP, status=Status.OK, evidence=where)
-    for place in found.prototypes:
-        if place.state is State.REFUSED:
-            evidence = f"GE skips {place.path.parent} without an error: {place.culprit}"
-            mend = f"cat {shlex.quote(str(place.path.parent / 'version.info'))}"
-            yield Finding(check=Check.OPP_VERSION, status=Status.WARN, evidence=evidence, help=mend)
-    if found.config is None:
-        return
-    if found.is_old_layout:
-        evidence = f"{found.config} isn't read: {opp} has no built-in folder, so GE takes it for the layout before config.ini"
-        yield Finding(check=Check.VENDORS, status=Status.WARN, evidence=evidence, help=f"ls {shlex.quote(str(opp))}")
-        return
-    yield from _config(found, found.config)
-
-
-def _config(found: Lookup, config: Path) -> Iterator[Finding]:
-    assert found.vendors is not None, "it was read"  # noqa: S101 - tells the type checker
-    names, faults = found.vendors.names, list(found.vendors.faults)
-    there = sorted(folder.name for folder in config.parent.iterdir() if folder.is_dir()) if os.access(config.parent, os.R_OK) else []
-    gone = [place.name for place in found.prototypes if place.origin is Origin.VENDOR and place.name and place.name not in there]
-    if gone:
-        faults.append(f"{config.parent} has no {', '.join(dict.fromkeys(gone))}")
-    kept = [name for name in dict.fromkeys(names or there) if name in there]
-    # opkit never writes it: whose vendors these are isn't its business.
-    mend = f"echo load_priority={','.join(kept)} | sudo tee {shlex.quote(str(config))}"
-    read = "GE reads no vendor" if names is None else f"GE reads {', '.join(name or '(blank)' for name in names)}"
-    if not faults:
-        yield Finding(check=Check.VENDORS, status=Status.OK, evidence=f"{config}: {read}")
-    else:
-        status = Status.FAIL if names is None else Status.WARN
-        yield Finding(check=Check.VENDORS, status=status, evidence=f"{config}: {'; '.join(faults)}; {read}", help=mend)
+            mend, hint = _taken_away(found, loser)
+        elif loser in useless:
+            mend = _mended(found, loaded)
+        yield Finding(check=Check.SHADOWED, status=Status.WARN, evidence=evidence, help=mend, hint=None if mend else hint)
 
 
 def library_path(environ: Mapping[str, str], toolkit: Toolkit | None) -> Iterator[Finding]:

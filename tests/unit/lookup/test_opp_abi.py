@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opkit.lookup import State, lookup
 from opkit.lookup.opp_abi import accepted_versions
 from opkit.run import Status
-from opkit.run.doctor_path import vendors
+from opkit.run.doctor_vendors import vendors
 from opkit.toolkit import Kind, Toolkit
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manifest_support import signed
 
-from opkit.lookup import HostFolder, Lookup, Origin, Place, State, host_folder, lookup, place_of, shadows
+from opkit.files import content_of
+from opkit.lookup import HostFolder, Lookup, Origin, Place, State, host, host_folder, lookup, place_of, shadows
 from opkit.toolkit import Kind, Toolkit, host_arch
 
 _HOST = HostFolder(os="linux", arch=host_arch(), source=None)
@@ -164,6 +165,20 @@ def test_the_searched_folder_is_what_the_toolkit_says(cann: Toolkit, text: str, 
     (cann.lib64 / "libgraph_base.so").unlink()
     assert str(host_folder(cann)) == folder
     assert str(_looked("/x", cann).custom[0].searched) == f"/x/op_graph/lib/{folder}"
+
+
+def test_a_scene_that_goes_away_once_it_was_read_says_it_all_the_same(cann: Toolkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    _root(cann.home, "opp/scene.info")
+    (cann.home / "opp/scene.info").write_text("arch=aarch64\n")
+    (cann.lib64 / "libgraph_base.so").unlink()
+
+    def read_and_gone(path: Path, *, most: int) -> bytes:
+        content = content_of(path, most=most)
+        path.unlink()
+        return content
+
+    monkeypatch.setattr(host, "content_of", read_and_gone)
+    assert host_folder(cann) == HostFolder(os="linux", arch="aarch64", source=cann.home / "opp/scene.info")
 
 
 def test_the_operators_folder_says_it_before_the_runtime_does(cann: Toolkit) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.lookup import read_vendors
+from opkit.lookup import read_vendors, vendors_meant
 
 _TEXTS = st.text(st.sampled_from(list("ab_ =,#\r\n\t\N{ZERO WIDTH NO-BREAK SPACE}")), max_size=30)
 
@@ -83,3 +83,23 @@ def test_a_list_of_names_comes_back_as_it_was_written(names: list[str]) -> None:
 def test_no_bytes_are_too_strange(content: bytes) -> None:
     read = read_vendors(content)
     assert read.names is not None or read.faults
+
+
+_NAMES = st.lists(st.text("abcxyz_0", min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+@given(_NAMES, st.sampled_from(["", "\n", "# my = comment\n", "[vendors]\n", "\ufeff"]), st.sampled_from(["", "\n", "\nother=x\n"]))
+def test_what_was_meant_is_behind_the_key_whatever_stands_around_it(names: list[str], before: str, after: str) -> None:
+    content = f"{before}load_priority = {' , '.join(names)}{after}".encode()
+    assert vendors_meant(content) == [*dict.fromkeys(names)]
+
+
+def test_without_the_key_what_ge_reads_was_meant() -> None:
+    assert vendors_meant(b"priority=b,a,b\n") == ["b", "a"]
+    assert vendors_meant(b"# nothing\n") == []
+
+
+@given(st.binary(max_size=40))
+def test_no_content_is_too_strange_to_be_asked_what_it_meant(content: bytes) -> None:
+    meant = vendors_meant(content)
+    assert len(meant) == len({*meant})

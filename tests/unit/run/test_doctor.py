@@ -158,7 +158,8 @@ def test_a_deliverable_of_another_toolkit_is_a_warning(environ: dict[str, str], 
         ("{tmp}/my ops", Status.FAIL, "is no OPP root, but holds one"),
         ("{tmp}/empty", Status.WARN, "has no .so"),
         ("", Status.WARN, "an empty element"),
-        ("relative/folder", Status.WARN, "is relative"),
+        ("relative/folder", Status.FAIL, "is relative"),
+        ("{relative}", Status.WARN, "is relative"),
         ("{tmp}/my ops/output", Status.OK, "output"),
     ],
 )
@@ -167,7 +168,7 @@ def test_every_entry_of_the_path_list_is_judged(
 ) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
-    value = f"{project.output}:{entry.format(tmp=tmp_path)}"
+    value = f"{project.output}:{entry.format(tmp=tmp_path, relative=os.path.relpath(project.output))}"
     finding = _by_id(examine(environ | {"ASCEND_CUSTOM_OPP_PATH": value}, project=None), "opp-path[1]")
     assert finding.status is status
     assert told in finding.evidence

@@ -126,6 +126,20 @@ def test_a_library_that_stops_ge_is_named_and_the_op_is_not_found(
     assert broken["path"] == str(stray)
 
 
+def test_a_library_that_does_not_load_hides_nobody_and_ge_uses_nobody(package: Callable[..., Path], toolkit: Toolkit) -> None:
+    broken, good = package("broken", "Add"), package("good", "Add")
+    (broken / _FOLDER / LIBRARY).write_text("x")
+    explanation = explain("Add", {"ASCEND_CUSTOM_OPP_PATH": f"{broken}:{good}"}, toolkit)
+    lines = list(explanation.lines())
+    assert f"    {_FOLDER}/{LIBRARY}: registers Add, but doesn't load" in lines
+    assert f"    {_FOLDER}/{LIBRARY}: registers Add  <- this one would be used" in lines
+    assert f"otherwise Add would be registered by {good / _FOLDER / LIBRARY}" in lines
+    document = explanation.to_json()
+    assert (document["registered_by"], document["shadowed"]) == (None, [])
+    alone = explain("Add", {"ASCEND_CUSTOM_OPP_PATH": str(broken)}, toolkit)
+    assert "nobody else registers Add" in list(alone.lines())
+
+
 def test_nowhere_to_look_is_told_with_what_to_do(toolkit: Toolkit) -> None:
     lines = list(explain("MulCustom", {}, toolkit).lines())
     assert lines[-2:] == ["nobody registers MulCustom", "help: opkit build PROJECT, or opkit install PACKAGE"]
@@ -148,6 +162,14 @@ def test_a_library_that_tells_nothing_is_told_if_it_has_the_name(tmp_path: Path,
     lines = list(explanation.lines())
     assert f"    {_FOLDER}/a.so: nothing tells what it registers" in lines
     assert lines[-1] == f"it may be in {tmp_path}/opp/{_FOLDER}/a.so, which doesn't tell"
+
+
+def test_a_library_without_end_is_not_read_for_a_name(package: Callable[..., Path], toolkit: Toolkit) -> None:
+    root = package("p", "Add")
+    with (root / _FOLDER / "a.so").open("wb") as endless:
+        endless.write((root / _FOLDER / LIBRARY).read_bytes())
+        endless.truncate(1 << 42)
+    assert explain("Mul", {"ASCEND_CUSTOM_OPP_PATH": str(root)}, toolkit).silent == ()
 
 
 def test_a_vendor_whose_prototypes_have_the_name_is_told(tmp_path: Path, toolkit: Toolkit) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,16 +12,20 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from install_support import install, opp_root
+from install_support import install
+from manifest_support import signed
 from tool_support import require_tool
 
 import opkit
 from opkit import resources
 from opkit.build import Project
-from opkit.deliverable import LIBRARY, library_folder
-from opkit.run import Finding, Status, examine
-from opkit.run.doctor_machine import commands, distribution, examined_toolkit, folders, tools
-from opkit.run.inventory import Entry
+from opkit.deliverable import LIBRARY, OppRoot, library_folder
+from opkit.run import Finding, Sources, Status, activated, examine, find_installed
+from opkit.run.doctor_distribution import commands, distribution, installed_again
+from opkit.run.doctor_folders import folders
+from opkit.run.doctor_machine import tools
+from opkit.run.doctor_toolkit import examined_toolkit
+from opkit.run.installed import Candidate
 from opkit.toolkit import discovery, host_arch
 
 Make = Callable[..., Path]
@@ -94,7 +97,7 @@ def test_the_compiler_is_tried(environ: dict[str, str], tmp_path: Path, make_pro
     finding = _one(environ | {"CXX": str(broken)}, "compiler")
     assert finding.status is Status.FAIL
     assert "can't compile and link a library: cannot find -lstdc++: No such file" in finding.evidence
-    assert finding.help == "unset CXX"
+    assert finding.help == "export CXX="
 
 
 def test_an_output_folder_that_no_path_list_can_name_is_a_failure(environ: dict[str, str], tmp_path: Path) -> None:
@@ -102,7 +105,7 @@ def test_an_output_folder_that_no_path_list_can_name_is_a_failure(environ: dict[
     (finding,) = _found(environ, "folder", project=Project.at(tmp_path / "a:b"))
     assert finding.status is Status.FAIL
     assert f"the output folder, {tmp_path}/a:b/output: its path holds a ':'" in finding.evidence
-    assert finding.help == f"opkit build {tmp_path}/a:b --output DIR"
+    assert (finding.help, finding.hint) == (None, "name another with --output")
 
 
 def test_a_folder_of_the_kernel_s_is_not_said_to_be_full(environ: dict[str, str]) -> None:
@@ -135,11 +138,10 @@ def test_a_toolkit_that_is_too_old_is_got_round_by_what_is_told(
     assert finding.status is Status.FAIL
     assert finding.help is not None
     if name == "bundled":
-        assert finding.help == "pip install --force-reinstall ascend-opkit"
+        assert finding.help == installed_again()
         return
-    *command, option, value = shlex.split(finding.help)
-    assert (command, option) == (["opkit", "build"], "--toolkit")
-    (finding,) = (each for each in examined_toolkit(environ, value)[1] if each.id == "toolkit-version")
+    assert finding.help == f"export ASCEND_HOME_PATH='{bundled}'"
+    (finding,) = (each for each in examined_toolkit(environ | {"ASCEND_HOME_PATH": str(bundled)}, None)[1] if each.id == "toolkit-version")
     assert finding.status is Status.OK
 
 
@@ -153,9 +155,45 @@ def test_the_launcher_that_a_build_would_go_through_is_tried(
     finding = _one(found | {"CMAKE_CXX_COMPILER_LAUNCHER": str(broken)}, "launcher")
     assert finding.status is Status.WARN
     named = f"{broken} (named by CMAKE_CXX_COMPILER_LAUNCHER)"
-    assert (finding.evidence, finding.help) == (f"{named} doesn't work, and builds go without it: no room", "opkit build --launcher none")
+    told = f"{named} doesn't work, and builds go without it: no room"
+    assert (finding.evidence, finding.help) == (told, "export CMAKE_CXX_COMPILER_LAUNCHER=")
+    # Nobody named this one: whether it is mended or goes isn't opkit's business.
+    broken.rename(sound)
+    finding = _one(found, "launcher")
+    assert finding.help is None
+    assert finding.hint is not None
     assert _one(found | {"CMAKE_CXX_COMPILER_LAUNCHER": "gone"}, "launcher").status is Status.FAIL
     assert "none: every compilation" in _one(found | {"CXX": f"{sound} g++"}, "launcher").evidence
+
+
+def test_a_launcher_is_left_out_of_the_folders_that_were_examined(
+    environ: dict[str, str], tmp_path: Path, make_program: Callable[[Path, str], Path]
+) -> None:
+    make_program(tmp_path / "bin/ccache", "#!/bin/sh\nexit 1\n")
+    (tmp_path / "pd").mkdir()
+    (tmp_path / "pd/ops.py").write_text("")
+    environ |= {"PATH": f"{tmp_path}/bin:{environ['PATH']}"}
+    for options in ({"build_dir": f"{tmp_path}/b d", "output": f"{tmp_path}/bo"}, {}):
+        project = Project.find(tmp_path / "pd", **options)
+        (finding,) = (each for each in tools(environ, project) if each.id == "launcher")
+        named = f"--build-dir '{tmp_path}/b d' --output {tmp_path}/bo " if options else ""
+        assert finding.help == f"opkit build {tmp_path}/pd {named}--launcher none"
+
+
+@pytest.mark.parametrize("name", ["a:b/toolkit", "bundled"])
+def test_opkit_s_own_simulator_is_installed_again_where_that_helps(
+    environ: dict[str, str], tmp_path: Path, make_toolkit: Make, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    bundled = make_toolkit(tmp_path / name, simulator="9.2.0")
+    if name == "bundled":
+        (bundled / "lib64").rename(bundled / "lib")
+    monkeypatch.setattr(discovery, "_BASES", ())
+    monkeypatch.setattr(resources, "bundled_toolkit", lambda: bundled)
+    (finding,) = (each for each in examined_toolkit({"PATH": environ["PATH"]}, None)[1] if each.status is Status.FAIL)
+    if name == "bundled":
+        assert finding.help == installed_again()
+    else:
+        assert (finding.help, finding.hint) == (None, "install opkit where no folder above has a ':' in its name")
 
 
 def test_a_compiler_of_several_words_is_tried_as_it_is_named(environ: dict[str, str]) -> None:
@@ -196,17 +234,17 @@ def _Installed(version: str, site: Path) -> object:  # noqa: N802 - stands for a
 
 
 def test_opkit_says_which_one_it_is(distributions: dict[str, object]) -> None:
-    (finding,) = distribution()
+    (finding,) = distribution({})
     assert finding.status is Status.OK
     assert finding.evidence == f"ascend-opkit 0.1.0 in {Path(opkit.__file__).parent}"
 
 
 def test_a_distribution_of_the_name_opkit_is_in_the_way(distributions: dict[str, object], tmp_path: Path) -> None:
     distributions["opkit"] = _Installed("0.3.1", tmp_path)
-    (finding,) = distribution()
+    (finding,) = distribution({})
     assert finding.status is Status.FAIL
     assert "the distribution opkit 0.3.1 is installed as well" in finding.evidence
-    assert finding.help == "pip uninstall -y opkit && pip install --force-reinstall ascend-opkit"
+    assert finding.help == "pip uninstall -y opkit && pip install --force-reinstall --no-deps ascend-opkit==0.1.0"
 
 
 @pytest.mark.parametrize("is_here", [False, True], ids=["by PYTHONPATH", "by the current folder"])
@@ -217,16 +255,25 @@ def test_another_package_of_the_name_opkit_that_is_imported_instead_is_told(
     (tmp_path / "opkit").mkdir()
     (tmp_path / "opkit/__init__.py").write_text("")
     distributions["ascend-opkit"] = _Installed("0.1.0", tmp_path)
-    (finding,) = distribution()
+    (finding,) = distribution({"PYTHONPATH": f"/x:{Path(opkit.__file__).parents[1]}/:/y"})
     assert finding.status is Status.FAIL
     assert f"was imported, not {tmp_path}/opkit, which ascend-opkit 0.1.0 installed" in finding.evidence
-    assert finding.help == ("cd / && opkit doctor" if is_here else "unset PYTHONPATH")
+    assert finding.help == ("cd /" if is_here else "export PYTHONPATH=/x:/y")
 
 
 def test_opkit_of_a_checkout_that_nobody_installed_is_told(distributions: dict[str, object]) -> None:
     del distributions["ascend-opkit"]
-    (finding,) = distribution()
+    (finding,) = distribution({})
     assert finding.status is Status.WARN
+
+
+def test_a_note_of_where_opkit_came_from_that_is_none_is_passed_over(
+    distributions: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = distributions["ascend-opkit"]
+    for note in ("{", "[]", "[" * 100_000):
+        monkeypatch.setattr(own, "read_text", lambda name, note=note: note if name == "direct_url.json" else "Name: x\nVersion: 0.1.0\n")
+        assert installed_again() == "pip install --force-reinstall --no-deps ascend-opkit==0.1.0"
 
 
 def test_the_distribution_opkit_is_found_in_a_real_environment(tmp_path: Path) -> None:
@@ -235,7 +282,7 @@ def test_the_distribution_opkit_is_found_in_a_real_environment(tmp_path: Path) -
     (site / "opkit-9.9.dist-info").mkdir()
     (site / "opkit-9.9.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: opkit\nVersion: 9.9\n")
     paths = [str(Path(opkit.__file__).parent.parent), *(entry for entry in sys.path if entry.endswith("-packages"))]
-    asked = "from opkit.run.doctor_machine import distribution; print(*[each.evidence for each in distribution()])"
+    asked = "from opkit.run.doctor_distribution import distribution; print(*[each.evidence for each in distribution({})])"
     code = f"import sys; sys.path += {paths!r}; {asked}"
     done = subprocess.run([tmp_path / "venv/bin/python", "-c", code], capture_output=True, text=True, check=True)
     assert "the distribution opkit 9.9 is installed as well" in done.stdout
@@ -252,6 +299,8 @@ def test_two_commands_of_the_name_are_told_with_the_one_that_a_shell_starts(
     (finding,) = commands({"PATH": f"{value}:{tmp_path}/two"})
     assert finding.status is Status.WARN
     assert finding.evidence == f"a shell starts {first}, and {second} is on PATH too"
+    assert finding.help is None  # which of them goes is the user's choice
+    assert finding.hint is not None
 
 
 def test_folders_that_can_be_written_are_one_line(environ: dict[str, str], tmp_path: Path) -> None:
@@ -281,6 +330,8 @@ def test_a_prefix_that_can_not_be_one_is_a_failure(environ: dict[str, str]) -> N
 def test_a_folder_for_temporary_files_that_is_not_there_is_a_failure(environ: dict[str, str], tmp_path: Path) -> None:
     environ |= {"TMPDIR": str(tmp_path / "gone")}
     assert [finding.evidence for finding in _found(environ, "folder")] == [f"TMPDIR, {tmp_path}/gone: it does not exist"]
+    environ |= {"TMPDIR": str(tmp_path / ("x" * 300))}
+    assert [finding.evidence for finding in _found(environ, "folder")] == [f"TMPDIR, {environ['TMPDIR']}: File name too long"]
     compiler = _one(environ, "compiler")
     assert compiler.status is Status.WARN
     assert "wasn't tried" in compiler.evidence
@@ -309,22 +360,30 @@ def test_a_file_system_that_would_refuse_is_a_failure(
     assert {finding.status for finding in findings} == {Status.FAIL}
     assert all(told in finding.evidence for finding in findings)
     # Kernels are loaded from memory: that the cache is mounted noexec is in order.
-    expected = ["opkit install --prefix DIR", "export OPKIT_SIM_CACHE_DIR=DIR"]
-    assert [finding.help for finding in findings] == expected[: 1 if flag == 8 else 2]
+    expected = ["name another with OPKIT_PREFIX, or with --prefix", "name a folder of yours with OPKIT_SIM_CACHE_DIR"]
+    assert [finding.hint for finding in findings] == expected[: 1 if flag == 8 else 2]
+    assert {finding.help for finding in findings} == {None}
+    # With a home there is a folder to go back to.
+    (tmp_path / "home").mkdir()
+    findings = _found(environ | {"HOME": str(tmp_path / "home")}, "folder")
+    assert [finding.help for finding in findings] == ["export OPKIT_PREFIX=", "export OPKIT_SIM_CACHE_DIR="][: 1 if flag == 8 else 2]
 
 
-def _package(root: Path, name: str, *ops: str) -> Path:
-    opp_root(root, {str(library_folder(host_arch()) / LIBRARY): "library"}, package=name, ops=ops)
+def _package(root: Path, name: str, library: bytes, *ops: str) -> Path:
+    file = root / library_folder(host_arch()) / LIBRARY
+    file.parent.mkdir(parents=True)
+    file.write_bytes(library)
+    signed(root, [str(file.relative_to(root))], package=name, ops=ops)
     return root
 
 
-def test_installed_packages_are_told_and_one_that_hides_an_op_of_another(environ: dict[str, str], tmp_path: Path) -> None:
+def test_installed_packages_are_told_and_one_that_hides_an_op_of_another(
+    environ: dict[str, str], tmp_path: Path, library_of: Callable[..., bytes]
+) -> None:
     prefix = tmp_path / "prefix"
     environ |= {"OPKIT_PREFIX": str(prefix)}
-    from opkit.deliverable import OppRoot
-
     for name, ops in (("adds", ("Add", "Mul")), ("subs", ("Sub", "Mul"))):
-        root = OppRoot.read(_package(tmp_path / name, name, *ops))
+        root = OppRoot.read(_package(tmp_path / name, name, library_of(*ops), *ops))
         assert root is not None
         install(root, prefix)
     findings = examine(environ, project=None)
@@ -341,17 +400,89 @@ def test_installed_packages_are_told_and_one_that_hides_an_op_of_another(environ
     assert broken.help == f"opkit install {tmp_path}/adds"
 
 
-def test_an_edited_package_is_mended_by_what_it_came_from(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def entry(package: str, source: str | None, *, is_wheel: bool = False) -> Entry:
-        return Entry(
-            package=package, path=tmp_path, is_wheel=is_wheel, manifest=None, source=source, installed=None, problems=("it was edited",)
-        )
+def _in_prefix(environ: dict[str, str], folder: Path, library_of: Callable[..., bytes], *, name: str = "adds") -> Path:
+    """A package that is installed; gives its OPP root."""
+    root = OppRoot.read(_package(folder / name, name, library_of("Add"), "Add"))
+    assert root is not None
+    environ["OPKIT_PREFIX"] = str(folder / "prefix")
+    install(root, folder / "prefix")
+    return folder / "prefix" / name
 
-    entries = [entry("a", "/my ops/a.tar.gz"), entry("b", "/b.run"), entry("c", None), entry("d", None, is_wheel=True)]
-    monkeypatch.setattr("opkit.run.inventory.take_inventory", lambda *_: entries)
-    assert [finding.help for finding in examine(environ, project=None) if finding.id == "installed"] == [
-        "opkit install '/my ops/a.tar.gz'",
-        "sh /b.run",
+
+def _about_installed(environ: dict[str, str]) -> list[Finding]:
+    return [finding for finding in examine(environ, project=None) if finding.id == "installed"]
+
+
+_LIBRARY = library_folder(host_arch()) / LIBRARY
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "told"),
+    [
+        ("cut", Status.FAIL, f"{_LIBRARY} was edited; a run leaves it out"),
+        ("edited", Status.WARN, f"{_LIBRARY} was edited; a run takes it all the same"),
+        ("run as its owner", Status.WARN, f"{_LIBRARY} has mode 4755, and was installed with 0755; a run takes it all the same"),
+        ("no receipt", Status.WARN, "its receipt {tmp}/prefix/.opkit/adds.json is missing; a run takes it all the same"),
+    ],
+)
+def test_an_installed_package_is_broken_for_doctor_if_it_is_for_a_run(  # noqa: PLR0917 - what is wrong and what is told
+    environ: dict[str, str], tmp_path: Path, library_of: Callable[..., bytes], fault: str, status: Status, told: str
+) -> None:
+    root = _in_prefix(environ, tmp_path, library_of)
+    library = root / _LIBRARY
+    if fault == "cut":
+        library.write_bytes(library_of("Add")[:-1])
+    elif fault == "edited":
+        library.write_bytes(library_of("Add")[:-1] + b"x")
+    elif fault == "run as its owner":
+        library.chmod(0o4755)
+    else:
+        (tmp_path / "prefix/.opkit/adds.json").unlink()
+    (finding,) = _about_installed(environ)
+    assert finding.status is status
+    assert finding.evidence == f"adds in the prefix, {root}: {told.format(tmp=tmp_path)}"
+    used = [] if status is Status.FAIL else [root]
+    assert activated(environ, None) == [found.path for found in find_installed(Sources(tmp_path / "prefix"))] == used
+
+
+def test_a_library_that_somebody_put_into_an_installed_package_is_told(
+    environ: dict[str, str], tmp_path: Path, library_of: Callable[..., bytes]
+) -> None:
+    root = _in_prefix(environ, tmp_path, library_of)
+    stray = (root / _LIBRARY).with_name("my own.so")
+    stray.write_bytes(library_of("Add"))
+    whole, finding = _about_installed(environ)
+    assert whole.status is Status.OK
+    assert finding.status is Status.WARN
+    assert finding.evidence == (
+        f"adds in the prefix, {root}: {stray.relative_to(root)} isn't in the manifest, and GE loads it with the others"
+    )
+    assert finding.help == f"rm '{stray}'"
+
+
+def test_a_wheel_that_leads_nowhere_has_no_place(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opkit.run.doctor.candidates", lambda _: [Candidate("x", None, None, ("its wheel names no folder",))])
+    (finding,) = _about_installed(environ)
+    assert finding.evidence == "x in a wheel: its wheel names no folder; a run leaves it out"
+    assert finding.hint == "install its wheel again: pip install --force-reinstall --no-deps FILE"
+
+
+def test_an_edited_package_is_mended_by_what_it_came_from(
+    environ: dict[str, str], tmp_path: Path, library_of: Callable[..., bytes]
+) -> None:
+    for name, source in (("a", "my ops.tar.gz"), ("b", "b.run"), ("c", None), ("e", "gone.tar.gz")):
+        root = _in_prefix(environ, tmp_path, library_of, name=name)
+        (root / _LIBRARY).unlink()
+        receipt = tmp_path / f"prefix/.opkit/{name}.json"
+        if source is None:
+            receipt.unlink()
+            continue
+        receipt.write_text(receipt.read_text().replace(f'"{tmp_path}/{name}"', f'"{tmp_path}/{source}"'))
+        if name != "e":
+            (tmp_path / source).touch()
+    assert [finding.help for finding in _about_installed(environ)] == [
+        f"opkit install '{tmp_path}/my ops.tar.gz'",
+        f"sh {tmp_path}/b.run",
         "opkit uninstall c",
-        "pip install --force-reinstall --no-deps FILE, the wheel that it came from",
+        "opkit uninstall e",
     ]

@@ -6,17 +6,21 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from install_support import library
 from manifest_support import signed
 
 from opkit.deliverable import LIBRARY, Target, library_folder
 from opkit.lookup import lookup
 from opkit.run import Finding, Status
-from opkit.run.doctor_path import Loaded, library_path, load_all, loading, origins, path_list, shadowed, vendors
+from opkit.run.doctor_loading import Loaded, load_all
+from opkit.run.doctor_path import library_path, loading, origins, path_list, shadowed
+from opkit.run.doctor_vendors import vendors
 from opkit.toolkit import Kind, Toolkit, host_arch
 
 if TYPE_CHECKING:
@@ -66,7 +70,7 @@ def test_what_keeps_a_library_from_loading_is_named_and_the_others_are_still_tri
     assert findings["d.so"].status is Status.OK
     assert "file too short" in findings["e.so"].evidence or "invalid ELF header" in findings["e.so"].evidence
     # What mends all of them at once is to leave the root out.
-    assert {finding.help for finding in findings.values() if finding.status is Status.FAIL} == {"unset ASCEND_CUSTOM_OPP_PATH"}
+    assert {finding.help for finding in findings.values() if finding.status is Status.FAIL} == {"export ASCEND_CUSTOM_OPP_PATH="}
 
 
 def test_a_library_for_another_computer_is_told_without_a_try(toolkit: Toolkit, tmp_path: Path) -> None:
@@ -78,6 +82,15 @@ def test_a_library_for_another_computer_is_told_without_a_try(toolkit: Toolkit, 
     (finding,) = _loaded(toolkit, tmp_path / "opp")
     assert finding.status is Status.FAIL
     assert finding.evidence.endswith(f"it is for {other}, this computer is {host_arch()}")
+
+
+def test_a_pipe_among_the_libraries_is_told_at_once(toolkit: Toolkit, tmp_path: Path) -> None:
+    _compiled(tmp_path / "opp" / _FOLDER / LIBRARY, "int x;\n")
+    os.mkfifo(tmp_path / "opp" / _FOLDER / "zz.so")
+    started = time.monotonic()
+    findings = _loaded(toolkit, tmp_path / "opp")
+    assert time.monotonic() - started < 5
+    assert sorted(finding.status.value for finding in findings) == ["fail", "ok"]
 
 
 def test_a_library_that_is_named_twice_is_loaded_once(toolkit: Toolkit, tmp_path: Path) -> None:
@@ -115,14 +128,30 @@ def test_a_stray_library_in_a_sound_package_is_removed_alone(toolkit: Toolkit, t
     assert (sound.status, stray.help) == (Status.OK, f"rm {tmp_path}/opp/{_FOLDER}/readme.so")
 
 
+@pytest.mark.usefixtures("as_nobody")
+def test_a_manifest_that_this_user_may_not_read_is_opened_to_him() -> None:
+    if os.getuid():
+        pytest.skip("only root has files of somebody else")
+    with tempfile.TemporaryDirectory() as name:
+        base = Path(name)
+        base.chmod(0o755)
+        for root, owner in (("his", 65534), ("roots", 0)):
+            _roots(base, **{root: "Add"})
+            (base / root / "opkit-manifest.json").chmod(0)
+            os.chown(base / root / "opkit-manifest.json", owner, owner)
+        argv = [sys.executable, "-c", _UNREAD_BY_NOBODY, f"{base}/his:{base}/roots"]
+        told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert told == [f"chmod a+rX {base}/his/opkit-manifest.json", f"sudo chmod a+rX {base}/roots/opkit-manifest.json"]
+
+
 def test_a_library_that_this_user_may_not_read_is_opened_to_him(tmp_path: Path) -> None:
     _compiled(tmp_path / "opp" / _FOLDER / LIBRARY, "int x;\n")
     found = _looked(tmp_path / "opp", tmp_path / "opp2")
     (library,) = found.custom[0].libraries
     loaded = [Loaded(library, f"{library.path}: cannot open shared object file: Permission denied", is_helped=False)]
     (finding,) = loading(found, loaded)
-    assert finding.help == f"chmod a+r {library.path}"
-    assert {finding.help for finding in path_list(found, loaded)} == {"unset ASCEND_CUSTOM_OPP_PATH"}
+    assert finding.help == f"chmod a+rX {library.path}"
+    assert {finding.help for finding in path_list(found, loaded)} == {"export ASCEND_CUSTOM_OPP_PATH="}
 
 
 def test_all_that_is_wrong_with_the_list_is_mended_by_one_command(toolkit: Toolkit, tmp_path: Path) -> None:
@@ -136,8 +165,75 @@ def test_all_that_is_wrong_with_the_list_is_mended_by_one_command(toolkit: Toolk
     found = _looked(*roots, Path(os.path.relpath(tmp_path / "more")), Path("gone"), toolkit=toolkit)
     loaded = load_all(found, toolkit, {"PATH": os.environ["PATH"]})
     findings = [*path_list(found, loaded), *loading(found, loaded), *shadowed(found, loaded)]
-    commands = {finding.help for finding in findings if finding.status is not Status.OK}
-    assert commands == {f"export ASCEND_CUSTOM_OPP_PATH={tmp_path}/good:{found.custom[5].path}", "opkit doctor --explain Add"}
+    commands = {finding.advice for finding in findings if finding.status is not Status.OK}
+    assert commands == {
+        f"help: export ASCEND_CUSTOM_OPP_PATH={tmp_path}/good:{tmp_path}/more",
+        "hint: put first in ASCEND_CUSTOM_OPP_PATH whose Add is to be used, or build the other without it",
+    }
+
+
+def _roots(tmp_path: Path, **ops: str) -> list[Path]:
+    """OPP roots of these names, each with the ops that its manifest says; `broken…` don't load."""
+    for name, types in ops.items():
+        library = _compiled(tmp_path / name / _FOLDER / LIBRARY, "int x;\n")
+        if name.startswith("broken"):
+            library.write_bytes(library.read_bytes()[:1000])
+        signed(tmp_path / name, [str(_FOLDER / LIBRARY)], ops=types.split())
+    return [tmp_path / name for name in ops]
+
+
+def test_a_broken_library_hides_nobody(toolkit: Toolkit, tmp_path: Path) -> None:
+    """What it would hide stays in the list when it is left out, and nothing is said of a shadow that is gone then."""
+    roots = _roots(tmp_path, broken="Add", mul="Mul", add="Add", copy="Add")
+    found = _looked(*roots, toolkit=toolkit)
+    loaded = load_all(found, toolkit, {"PATH": os.environ["PATH"]})
+    (fault,) = (finding for finding in loading(found, loaded) if finding.status is Status.FAIL)
+    assert fault.help == f"export ASCEND_CUSTOM_OPP_PATH={tmp_path}/mul:{tmp_path}/add"
+    assert [finding.evidence for finding in shadowed(found, loaded)] == [
+        f"Add of {tmp_path}/copy is shadowed by {tmp_path}/add: the first registration wins"
+    ]
+
+
+def test_a_root_that_is_meant_is_left_out_if_it_does_not_load(toolkit: Toolkit, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    _roots(tmp_path / "project", broken="Add")
+    (sound,) = _roots(tmp_path, sound="Add")
+    found = _looked(tmp_path / "project", sound, toolkit=toolkit)
+    loaded = load_all(found, toolkit, {"PATH": os.environ["PATH"]})
+    findings = [*path_list(found, loaded), *loading(found, loaded)]
+    assert [(finding.id, finding.status) for finding in findings] == [
+        ("opp-path[0]", Status.FAIL),
+        ("opp-path[1]", Status.OK),
+        ("library", Status.OK),
+    ]
+    assert findings[0].help == f"export ASCEND_CUSTOM_OPP_PATH={sound}"
+
+
+def test_an_element_with_dots_is_what_the_system_takes_it_for(tmp_path: Path) -> None:
+    (root,) = _roots(tmp_path, root="Add")
+    found = lookup({"ASCEND_CUSTOM_OPP_PATH": f"{root}//op_graph/../:{root}:{tmp_path}/gone"}, None)
+    findings = list(path_list(found))
+    assert [finding.status for finding in findings] == [Status.OK, Status.OK, Status.FAIL]
+    assert findings[2].help == f"export ASCEND_CUSTOM_OPP_PATH={root}"
+
+
+@pytest.mark.parametrize("name", ["ok", "gone"])
+def test_a_relative_element_is_no_better_than_what_it_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    _roots(tmp_path, ok="Add")
+    monkeypatch.chdir(tmp_path)
+    (finding,) = path_list(lookup({"ASCEND_CUSTOM_OPP_PATH": name}, None))
+    assert finding.status is (Status.WARN if name == "ok" else Status.FAIL)
+
+
+@pytest.mark.parametrize("at_the_end", ["", "abort();"], ids=["and loads", "and aborts"])
+@pytest.mark.parametrize("said", ["hello", "", "0 ok", "\\n0 ok\\n1 ok\\n"])
+def test_what_a_library_prints_is_no_answer(toolkit: Toolkit, tmp_path: Path, said: str, at_the_end: str) -> None:
+    text = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void say(void) {\n"
+    text += f'printf("{said}\\n"); fflush(stdout); (void)!write(1, "{said}\\n", 3); {at_the_end} }}\n'
+    _compiled(tmp_path / "opp" / _FOLDER / "a.so", text)
+    _compiled(tmp_path / "opp" / _FOLDER / "b.so", "int b;\n")
+    first, second = _loaded(toolkit, tmp_path / "opp")
+    assert (first.status, second.status) == (Status.FAIL if at_the_end else Status.OK, Status.OK), first
 
 
 def test_two_roots_that_share_several_ops_are_one_finding(tmp_path: Path) -> None:
@@ -148,6 +244,20 @@ def test_two_roots_that_share_several_ops_are_one_finding(tmp_path: Path) -> Non
     assert finding.evidence == f"Add, Sub of {tmp_path}/two are shadowed by {tmp_path}/one: the first registration wins"
     assert finding.help == f"export ASCEND_CUSTOM_OPP_PATH={tmp_path}/one"
 
+
+_UNREAD_BY_NOBODY = """\
+import os, sys
+from opkit.deliverable.elf import read_library
+from opkit.lookup import lookup
+from opkit.run.doctor_path import origins
+from opkit.toolkit import discover
+toolkit = discover(os.environ)
+os.setgid(65534)
+os.setuid(65534)
+os.chdir("/")
+for finding in origins(lookup({"ASCEND_CUSTOM_OPP_PATH": sys.argv[1]}, None).custom, toolkit):
+    print(finding.help)
+"""
 
 # All modules first: the interpreter may lie in a folder of root's own.
 _AS_NOBODY = """\
@@ -163,8 +273,12 @@ for finding in path_list(lookup({"ASCEND_CUSTOM_OPP_PATH": sys.argv[1]}, None)):
 """
 
 
+@pytest.mark.parametrize("is_own", [True, False], ids=["his own", "somebody else's"])
 @pytest.mark.parametrize("closed", ["opp", "opp/op_graph", f"opp/{_FOLDER}"])
-def test_a_folder_that_this_user_cannot_read_is_a_failure(closed: str) -> None:
+def test_a_folder_that_this_user_cannot_read_is_a_failure(closed: str, is_own: bool) -> None:
+    """His own is opened by what is told; another's is left out of the list."""
+    if not is_own and os.getuid():
+        pytest.skip("only root has folders of somebody else")
     # A folder of pytest's own is closed to others as a whole.
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
@@ -172,6 +286,9 @@ def test_a_folder_that_this_user_cannot_read_is_a_failure(closed: str) -> None:
         (base / "opp" / _FOLDER).mkdir(parents=True)
         (base / "opp" / _FOLDER / LIBRARY).write_text("")
         (base / closed).chmod(0)
+        if is_own and os.getuid() == 0:
+            os.chown(base / closed, 65534, 65534)
+        mend = f"chmod a+rX {base}/{closed}" if is_own else "export ASCEND_CUSTOM_OPP_PATH="
         try:
             if os.getuid() == 0:
                 argv = [sys.executable, "-c", _AS_NOBODY, str(base / "opp")]
@@ -182,7 +299,7 @@ def test_a_folder_that_this_user_cannot_read_is_a_failure(closed: str) -> None:
         finally:
             (base / closed).chmod(0o755)
     assert told.startswith(f"fail {base}/opp")
-    assert f"{base}/{closed} can't be read by this user; GE ignores it without an error | chmod a+rX {base}/{closed}" in told
+    assert f"{base}/{closed} can't be read by this user; GE ignores it without an error | {mend}" in told
 
 
 @pytest.mark.parametrize(
@@ -218,6 +335,59 @@ def test_a_manifest_that_is_none_is_told_and_the_rest_is_examined(cann: Toolkit,
     assert (finding.id, finding.status) == ("manifest[0]", Status.FAIL)
 
 
+def test_a_manifest_that_is_none_is_made_again_where_it_is_a_projects(cann: Toolkit, tmp_path: Path) -> None:
+    root = tmp_path / "my ops/output"
+    _compiled(root / _FOLDER / LIBRARY, "int x;\n")
+    (root / "opkit-manifest.json").write_text("{")
+    (finding,) = origins(_looked(root, toolkit=cann).custom, cann)
+    assert finding.help is None
+    assert finding.hint is not None
+    (root.parent / "ops.py").touch()
+    (finding,) = origins(_looked(root, toolkit=cann).custom, cann)
+    assert finding.help == f"opkit build '{root.parent}' --force"
+
+
+_ABI = """\
+#include <string>
+int take(const std::string &text);
+int give() { return take("x"); }
+"""
+
+
+@pytest.mark.parametrize("abi", [0, 1])
+@pytest.mark.parametrize("own", [0, 1])
+def test_another_abi_is_seen_without_a_manifest(cann: Toolkit, tmp_path: Path, own: int, abi: int) -> None:
+    (tmp_path / _FOLDER).mkdir(parents=True)
+    (tmp_path / "x.cc").write_text(_ABI)
+    argv: list[str | Path] = [
+        "g++",
+        "-shared",
+        "-fPIC",
+        f"-D_GLIBCXX_USE_CXX11_ABI={own}",
+        tmp_path / "x.cc",
+        "-o",
+        tmp_path / _FOLDER / LIBRARY,
+    ]
+    subprocess.run(argv, check=True)
+    used = cann._replace(abi=abi)
+    findings = list(origins(_looked(tmp_path, toolkit=used).custom, used))
+    assert len(findings) == (own != abi)
+    if findings:
+        assert f"with _GLIBCXX_USE_CXX11_ABI={own}, by the strings of {LIBRARY}, while the toolkit has {abi}" in findings[0].evidence
+        assert "build" in (findings[0].hint or "")
+    assert not [*origins(_looked(tmp_path, toolkit=used).custom, used._replace(kind=Kind.SIMULATOR))]
+
+
+def test_what_a_toolkit_can_not_build_is_not_told_to_be_built_with_it(cann: Toolkit, tmp_path: Path) -> None:
+    (root,) = _roots(tmp_path, output="Add")
+    (tmp_path / "ops.py").touch()
+    old = cann._replace(version="9.1.0")
+    (finding,) = origins(_looked(root, toolkit=old).custom, old)
+    assert finding.help is None
+    (finding,) = origins(_looked(root, toolkit=cann).custom, cann)
+    assert finding.help == f"opkit build {tmp_path} --toolkit '{cann.home}'"
+
+
 @pytest.mark.case("G5")
 def test_a_toolkit_that_searches_another_computers_folder_is_told(cann: Toolkit, tmp_path: Path) -> None:
     (cann.lib64 / "libgraph_base.so").unlink()
@@ -231,6 +401,7 @@ def test_a_toolkit_that_searches_another_computers_folder_is_told(cann: Toolkit,
     assert entry.status is Status.FAIL
     assert entry.evidence == f"{tmp_path}/opp has no .so in op_graph/lib/linux/{other}, but in linux/{host_arch()}"
     assert folder.status is Status.WARN
+    assert (folder.help, "install the toolkit for linux/" in (folder.hint or "")) == (None, True)
     assert folder.evidence == f"GE searches op_graph/lib/linux/{other}, as {scene} says; this computer is linux/{host_arch()}"
 
 
@@ -270,7 +441,7 @@ def test_a_list_of_vendors_that_is_read_otherwise_than_meant_is_told_and_left_al
     assert finding.evidence.endswith(told)
     assert (config.read_bytes(), config.stat().st_mtime_ns) == before
     if status is not Status.OK:
-        names = "acme" if "gone" in content else "acme,zeta"
+        names = "acme,zeta" if "zeta" in content else "acme"
         assert finding.help == f"echo load_priority={names} | sudo tee {config}"
 
 
@@ -292,7 +463,8 @@ def test_a_folder_of_operators_that_is_not_there_is_told(cann: Toolkit, tmp_path
     assert named.evidence == f"ASCEND_OPP_PATH={tmp_path}/gone, which does not exist: no built-in operator is found"
     (default,) = vendors(lookup({}, cann), {}, cann)
     assert default.evidence.startswith(f"ASCEND_OPP_PATH is not set, GE takes {cann.home}/ops, which does not exist")
-    assert default.help == f". '{cann.home}/set_env.sh'"
+    assert default.help is None
+    assert default.hint is not None
 
 
 def test_the_simulator_has_no_operators_that_could_be_missed(toolkit: Toolkit) -> None:
@@ -336,3 +508,12 @@ def test_a_library_path_is_held_to_the_toolkit_in_use(toolkit: Toolkit, tmp_path
         f"LD_LIBRARY_PATH gives {other}/lib64 before any other, and the toolkit in use is {toolkit.home}"
     ]
     assert told("lib:/x") == ["LD_LIBRARY_PATH has lib: a relative element means another folder for each program"]
+
+
+def test_an_op_that_two_libraries_of_a_package_lose_is_told_once(tmp_path: Path) -> None:
+    for name, libraries in (("first", [LIBRARY]), ("second", [LIBRARY, "libmine.so"])):
+        (tmp_path / name / _FOLDER).mkdir(parents=True)
+        for file in libraries:
+            (tmp_path / name / _FOLDER / file).write_bytes(library(name + file, ops=("Add", "Mul")))
+    (finding,) = shadowed(_looked(tmp_path / "first", tmp_path / "second"))
+    assert finding.evidence == f"Add, Mul of {tmp_path}/second are shadowed by {tmp_path}/first: the first registration wins"
