@@ -23,6 +23,7 @@ from opkit.spec.expressions import MAX_DEPTH
 from opkit.spec.formats import FORMATS, PLAIN_FORMATS
 from opkit.spec.resolve_capabilities import Capabilities, why_not
 from opkit.spec.resolve_dtypes import MAX_ROWS
+from opkit.spec.soc_types import KNOWN_ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,6 +113,7 @@ def spec_page(template: str | None = None) -> str:
         page=page,
         members=members,
         dtypes=dtypes(),
+        soc_types=soc_types(),
         attr_types=attr_types(),
         formats=listed(word for word in FORMATS if word not in PLAIN_FORMATS),
         plain_formats=listed(PLAIN_FORMATS),
@@ -180,6 +182,16 @@ def _array_of(dtype: DType) -> str:
         return "none"
     found = dtype.numpy()
     return f"`{found.type.__module__}.{found.name}`" if found.type.__module__ != "numpy" else "NumPy"
+
+
+def soc_types() -> str:
+    """The dtypes whose types the kernels of some SoCs don't have."""
+    of_type = {dtype.kernel_type: f"`{dtype.name}`" for dtype in DTYPES.values()}
+    rows = [
+        (of_type[name], f"`{name}`", listed(family for families in where.values() for family in families))
+        for name, where in KNOWN_ABSENT.items()
+    ]
+    return table(("dtype", "its type in a kernel", "known to be missing on"), rows)
 
 
 def attr_types() -> str:

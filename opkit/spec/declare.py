@@ -498,7 +498,7 @@ def from_attr(attr: str = _MISSING, dtypes: str | Sequence[str] = _MISSING, *sur
 def per_soc(dtypes: Mapping[str, str | Sequence[str]] = _MISSING, *surplus: object) -> Phrase:
     """A symbol of `dtypes`: dtypes that differ by SoC, as in `per_soc({"Ascend310P": ["float16"], "default": ["float16", "bfloat16"]})`.
     The prototype has all of them; when the op runs, the longest name counts that the SoC's begins with, else `"default"`. A name that no
-    known SoC's begins with is warned of.
+    known SoC's begins with is warned of; a dtype whose type kernels can't name there is refused where one does.
     """
     return _phrase("per_soc", dtypes, *surplus)
 

@@ -14,6 +14,7 @@ import attrs
 
 import opkit
 from opkit.errors import SpecErrors
+from opkit.files import LARGEST_TEXT, content_of
 from opkit.spec import declare
 from opkit.spec.local_imports import SpecFolder
 from opkit.spec.location import Location, location_of
@@ -39,7 +40,7 @@ def load_package(ops_py: Path) -> Package:
 
 def _compiled(file: Path) -> types.CodeType:
     try:
-        return compile(importlib.util.decode_source(file.read_bytes()), str(file), "exec", dont_inherit=True)
+        return compile(importlib.util.decode_source(content_of(file, most=LARGEST_TEXT)), str(file), "exec", dont_inherit=True)
     except OSError as error:
         raise _single(Rule.UNREADABLE, f"the spec {file} can't be read", because=error.strerror or str(error)) from error
     except SyntaxError as error:

@@ -45,6 +45,7 @@ class Rule(enum.Enum):
     FORMAT = ("OPK0223", "an unknown format")
     DTYPE_RULE = ("OPK0224", "a dtype rule that gives no dtypes")
     SOC = ("OPK0225", "dtypes of a SoC that no known name begins with")
+    SOC_TYPE = ("OPK0226", "a dtype on a SoC whose kernels have no type for it, and a kernel that names it")
     PATTERN = ("OPK0230", "a shape text that is no pattern")
     UNBOUND = ("OPK0231", "an output's shape uses a name that no input binds")
     SHAPE_EXPRESSION = ("OPK0232", "a shape that can't be computed")

@@ -28,6 +28,7 @@ from opkit.spec.resolve_shapes import OutputScope, dims_of
 from opkit.spec.resolve_sizes import Names
 from opkit.spec.shapes import UpperBound
 from opkit.spec.signature import check_signature, declared_of, tells_all
+from opkit.spec.soc_types import check_soc_types
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,6 +172,7 @@ def _op(op: declare.Op, naming: Naming, files: KernelFiles, problems: Problems) 
     decided_outputs(outputs, resolved, problems)
     check_entry_types(op, resolved, problems)
     check_pointers(resolved, files.read, problems)
+    check_soc_types(op, resolved, files.read, problems)
     if capabilities is not None:
         check_capabilities(op, resolved, problems)
     return resolved if is_right else None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from opkit.spec import declare
     from opkit.spec.model import Kernel, Op
 
-__all__ = ["Entry", "EntryNames", "check_entry_types", "check_pointers", "resolve_entry"]
+__all__ = ["Entry", "EntryNames", "check_entry_types", "check_pointers", "defines_name", "placeholders", "resolve_entry"]
 
 
 @attrs.frozen(kw_only=True)
@@ -217,12 +217,13 @@ def _written(entry: FoundEntry, template: TemplateParams) -> str:
 def _bare_symbol(arguments: str | None, source: KernelSource, defines: Mapping[str, int | str], names: EntryNames) -> Reason | None:
     """Whether a symbol of the op's stands without braces where the sources have no type or macro of its name."""
     for name in _split(arguments or ""):
-        if name in names.symbols and name not in defines and not _defines_name(source, name):
+        if name in names.symbols and name not in defines and not defines_name(source, name):
             return f"{name!r} is a symbol of dtypes, and {source.files[0].name} has no type of that name", f"write {{{name}}}"
     return None
 
 
-def _defines_name(source: KernelSource, name: str) -> bool:
+def defines_name(source: KernelSource, name: str) -> bool:
+    """Whether the sources give a name a meaning of their own: a type, a macro or a constant."""
     word = rf"{re.escape(name)}\b"
     # `class T` before one of the other signs is a parameter of a template.
     kinds = rf"\b(?:struct|class|enum|union)\s+{word}\s*[{{:;]"
@@ -305,7 +306,7 @@ def check_pointers(op: Op, read: Callable[[Path], KernelSource], problems: Probl
                 continue
             because = _why_other_elements(op, port, pointee)
             # A name that the kernel gives a meaning of its own is no element type of ours.
-            if because is not None and pointee not in kernel.defines and not _defines_name(read(kernel.path), pointee):
+            if because is not None and pointee not in kernel.defines and not defines_name(read(kernel.path), pointee):
                 is_parameter = pointee != arg.param.c_type.removesuffix(" *")
                 problems.add(
                     Rule.ARG_KIND,

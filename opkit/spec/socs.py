@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 from opkit.spec.problems import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["DEFAULT_SOC", "entry_of_soc", "is_soc", "likely_soc"]
+__all__ = ["DEFAULT_SOC", "entry_of_soc", "families_of", "is_soc", "likely_soc"]
 
 DEFAULT_SOC = "default"
 """Stands for every SoC that no name stands for."""
@@ -53,6 +53,16 @@ def entry_of_soc(entries: Mapping[str, _Entry], soc: str) -> _Entry | None:
     """That of the longest name that `soc` begins with, else the default, as the generated code finds its rows."""
     names = [name for name in entries if name != DEFAULT_SOC and soc.startswith(name)]
     return entries.get(max(names, key=len) if names else DEFAULT_SOC)
+
+
+def families_of(name: str, others: Iterable[str]) -> tuple[str, ...]:
+    """The known families that a name stands for, if a spec tells SoCs apart by it and by `others`; none for the default."""
+    longer = [other for other in others if other != name and other.startswith(name)]
+    return tuple(
+        family
+        for family in _FAMILIES
+        if (family.startswith(name) or _is_model(name, family)) and not any(family.startswith(other) for other in longer)
+    )
 
 
 def is_soc(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.files import LARGEST_TEXT, content_of
 from opkit.spec.fields import shown
 from opkit.spec.location import Spot
 from opkit.spec.problems import Problems, Rule
@@ -63,7 +64,7 @@ def find_user_function(  # noqa: PLR0913 - what the messages about it have to sa
         problems.add(Rule.CPP, f"{shown(header)} can't hold {role}", where, because=because, advice=advice)
         return None
     try:
-        text = path.read_text(encoding="utf-8")
+        text = content_of(path, most=LARGEST_TEXT).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         problems.add(Rule.CPP, f"{header!r} can't be read", where, because=str(error))
         return None

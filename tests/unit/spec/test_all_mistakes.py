@@ -188,6 +188,21 @@ def test_a_mistake_that_a_copy_took_over_is_told_once(folder: SpecFolder) -> Non
     assert [error.number for error in folder.mistakes(text.replace("[op]", "[op, copy]"))] == ["OPK0213", "OPK0270"]
 
 
+@pytest.mark.case("K4")
+@pytest.mark.parametrize(
+    ("kernel", "number", "message"),
+    [
+        ("", "OPK0207", "Op lacks 'kernel'"),
+        ("None", "OPK0208", "the kernel is None, not a Kernel"),
+        ("[]", "OPK0208", "the kernel is [], not a Kernel"),
+    ],
+)
+def test_an_op_that_only_needs_the_host_is_told_that_it_has_no_kernel(folder: SpecFolder, kernel: str, number: str, message: str) -> None:
+    error = folder.add_mistake(kernel=kernel)
+
+    assert (error.number, error.message, error.exit_code) == (number, message, 2)
+
+
 @pytest.mark.parametrize(
     "mistake",
     [
