@@ -10,42 +10,88 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from opkit.build import Project
-from opkit.cli.common import load_spec, output_options
+from opkit.cli.common import load_spec, output_options, prefix_option
+from opkit.cli.targets import find_installed_targets
 from opkit.console import console
 from opkit.deliverable import LIBRARY
-from opkit.errors import NotAProjectError, UsageError
+from opkit.errors import DeliverableError, NotAProjectError, UsageError
+from opkit.files import plain_file
+from opkit.toolkit import process_environment
 
 if TYPE_CHECKING:
+    from opkit.cli.targets import Targets
     from opkit.deliverable import Manifest
     from opkit.deliverable.inspection import Inspection, RegisteredOp
+    from opkit.packaging import Installed
 
 __all__ = ["command"]
 
-_WHAT = "name a project, an OPP root, a library, an archive or a wheel"
+_WHAT = "name a project, an OPP root, a library, an archive, a wheel, a prefix or an installed package"
+_ELF = b"\x7fELF"
 
 
 @click.command("inspect")
-@click.argument("target", default=".", type=click.Path())
+@click.argument("target", required=False, type=click.Path())
+@prefix_option
 @output_options
-def command(target: str) -> None:
+def command(target: str | None, prefix: str | None) -> None:
     """Show what TARGET (default: the current folder) is. Of a project, its spec as opkit understands it: every op with its ports, dtypes,
     shapes, attrs and the arguments of its kernel.
 
-    Of an op library (.so), an OPP root, an archive or a wheel: which ops it registers, what it needs of a machine, and what it is for.
+    Of an op library (.so), an OPP root, an archive, a wheel or the name of an installed package (with --prefix, one that is installed
+    there): which ops it registers, what it needs of a machine, and what it is for. Of a prefix, that of each of its packages.
 
     Of a project, the document of --json keeps to docs/reference/spec.schema.json; its number `schema` counts up if that changes its
     meaning.
     """
-    inspection = _deliverable(Path(target))
+    targets = find_installed_targets(target, prefix, process_environment())
+    if targets.is_prefix:
+        _show_all([_of_installed(package) for package in targets.packages])
+        return
+    inspection = _of_targets(targets) or _deliverable(Path(target or "."))
     if inspection is not None:
-        console.data("\n".join(map(_printable, _deliverable_lines(inspection))))
+        _show(inspection)
         console.document(inspection.to_json())
         return
     from opkit.spec.describe import to_json
 
-    document = to_json(load_spec(Project.find(target)))
+    document = to_json(load_spec(Project.find(target or ".")))
     console.data("\n".join(_package_lines(document)))
     console.document(document)
+
+
+def _show(inspection: Inspection) -> None:
+    console.data("\n".join(map(_printable, _deliverable_lines(inspection))))
+
+
+def _show_all(inspections: list[Inspection]) -> None:
+    for number, inspection in enumerate(inspections):
+        if number:
+            console.data("")
+        _show(inspection)
+    console.document({"packages": [inspection.to_json() for inspection in inspections]})
+
+
+def _of_targets(targets: Targets) -> Inspection | None:
+    from opkit.deliverable.inspection import inspect_opp_root
+
+    for wheel in targets.wheels:
+        if wheel.root is None:
+            msg = f"the package {wheel.package} is broken"
+            raise DeliverableError(msg, because=wheel.fault, help=wheel.mend)
+        return inspect_opp_root(wheel.root.path, name=wheel.package)
+    return _of_installed(targets.packages[0]) if targets.packages else None
+
+
+def _of_installed(package: Installed) -> Inspection:
+    """Raises DeliverableError for one that is broken."""
+    from opkit.deliverable.inspection import inspect_opp_root
+    from opkit.run import mend_of
+
+    if package.manifest is None:
+        msg = f"the package {package.package} in {package.path.parent} is broken"
+        raise DeliverableError(msg, because=package.fault, help=mend_of(package))
+    return inspect_opp_root(package.path, name=package.package)
 
 
 def _deliverable(target: Path) -> Inspection | None:
@@ -70,10 +116,19 @@ def _deliverable(target: Path) -> Inspection | None:
     if is_root:
         # The name that it was given: an installed package is a link, and what it names is opkit's affair.
         return inspect_opp_root(target, name=target.absolute().name)
-    if ".so" in target.suffixes:
+    if ".so" in target.suffixes or _begins_as_elf(target):
         return inspect_library(target)
     with open_archive(target) as opp_root:
         return inspect_opp_root(opp_root.path, name=target.name)
+
+
+def _begins_as_elf(path: Path) -> bool:
+    """False for what can't be read: who opens it next says so."""
+    try:
+        with plain_file(path) as file:
+            return file.read(len(_ELF)) == _ELF
+    except OSError:
+        return False
 
 
 def _deliverable_lines(found: Inspection) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,12 @@ import click
 
 from opkit.cli.common import announce, kept_document, output_options, prefix_of, prefix_option, report_kept, wait_option
 from opkit.console import console
-from opkit.errors import ToolkitError, UsageError
+from opkit.errors import UsageError
 from opkit.toolkit import discover, process_environment
 
 if TYPE_CHECKING:
     from opkit.deliverable import OppRoot
     from opkit.packaging import Change
-    from opkit.packaging.requirements import ThisMachine
     from opkit.run import Dropped
 
 __all__ = ["command"]
@@ -42,7 +41,7 @@ def command(  # noqa: PLR0913 - click passes each option
     those that were edited stay.
     """
     from opkit.packaging import PlaceKind, find_place, install_all, open_source
-    from opkit.run import Sources, dropped_ops_of
+    from opkit.run import Sources, dropped_ops_of, this_machine_for
 
     places = [find_place(source) for source in sources or (".",)]
     if (build_dir or output) and [place.kind for place in places] != [PlaceKind.PROJECT]:
@@ -64,33 +63,17 @@ def command(  # noqa: PLR0913 - click passes each option
 
     with ExitStack() as stack:
         opened = [stack.enter_context(open_source(place, build=build)) for place in places]
-        has_kernels = any(source.root.manifest.target.npu_arch is not None for source in opened)
-        changes = install_all(opened, target, machine=_machine(environ, toolkit, has_kernels=has_kernels), wait=wait)
+        machine = this_machine_for([source.root.manifest for source in opened], environ, option=toolkit)
+        changes = install_all(opened, target, machine=machine, wait=wait)
     dropped = dropped_ops_of([change.installed.path for change in changes], Sources(prefix=target), environ)
     for change in changes:
         _report(change)
     for each in dropped:
-        console.warn(f"{each.op} of {each.loser} is shadowed by that of {each.winner}: GE keeps the first registration")
+        told = f"GE keeps the first registration, in {each.winning}, and drops that in {each.losing}"
+        console.warn(f"{each.op} of {each.loser} is shadowed by that of {each.winner}: {told}")
     roots = " ".join(f"--opp {shlex.quote(str(change.installed.path))}" for change in changes)
     console.say(f'activate it with: eval "$(opkit env {roots})"')
     console.document({"prefix": str(target), "packages": [_document(change, dropped) for change in changes]})
-
-
-def _machine(environ: Mapping[str, str], toolkit: str | None, *, has_kernels: bool) -> ThisMachine:
-    """An archive is installed without a toolkit too; its device is asked only for kernels that are compiled for one."""
-    from opkit.packaging import this_machine
-
-    try:
-        found = discover(environ, option=toolkit, cwd=Path.cwd())
-    except ToolkitError:
-        if toolkit is not None:
-            raise
-        return this_machine(None)
-    if not has_kernels:
-        return this_machine(found)
-    from opkit.run import npu_arch_for
-
-    return this_machine(found, npu_arch=npu_arch_for(found, environ))
 
 
 def _report(change: Change) -> None:
@@ -115,9 +98,5 @@ def _document(change: Change, dropped: list[Dropped]) -> dict[str, object]:
         "files": [] if manifest is None else [str(file.path) for file in manifest.files],
         "built_against": None if manifest is None else manifest.built_against._asdict(),
         "kept": [kept_document(kept) for kept in change.kept],
-        "shadowed": [
-            {"op": each.op, "winner": str(each.winner), "loser": str(each.loser)}
-            for each in dropped
-            if installed.path in (each.winner, each.loser)
-        ],
+        "shadowed": [each.to_json() for each in dropped if installed.path in (each.winner, each.loser)],
     }

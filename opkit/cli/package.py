@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from opkit.build import Built, Project, held, require_fixed_version
+from opkit.build import Built, Project, held, require_fixed_version, require_wheel_version
 from opkit.cli.common import arch_option, output_options, project_options, toolkit_option, wait_option
 from opkit.console import console
 from opkit.errors import UsageError
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913 - click passes each option
     Brings the deliverable up to date first. The same deliverable gives the same bytes in any folder: no entry has an owner, and all
     have the time of SOURCE_DATE_EPOCH, or 1980-01-01.
     """
-    from opkit.packaging import require_for_a_device, source_date_epoch
+    from opkit.packaging import simulator_refused, source_date_epoch
 
     source_date_epoch(environ)
     if manylinux and form != "wheel":
@@ -120,13 +120,16 @@ def command(  # noqa: PLR0913 - click passes each option
         from opkit.packaging import require_makeself
 
         require_makeself(environ)
-    if form != "wheel":
-        # Its backend finds a version out; an archive has what is written down.
+    if form == "wheel":
+        require_wheel_version(project)
+    else:
+        # A wheel's backend finds a version out; an archive has what is written down.
         require_fixed_version(project)
+    if toolkit.is_simulator and not allow_simulator:
+        raise simulator_refused(project.root.name)
     folder = project.root / "dist" if dest is None else Path(os.path.abspath(dest))  # noqa: PTH100 - links stay as they are named
     # Held, so that no other build changes the deliverable while it is read.
     with held(project, toolkit, environ, wait=wait) as built:
-        require_for_a_device(built.opp_root.manifest, is_simulator_allowed=allow_simulator)
         packed = _FORMATS[form](_Order(built, folder, compression, allow_simulator, manylinux, toolkit, environ))
     console.step("Packed", f"{packed.path} ({packed.size} bytes, sha256 {packed.sha256})")
     console.data(str(packed.path))

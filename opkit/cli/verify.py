@@ -2,52 +2,60 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from opkit.cli.common import announce, output_options, prefix_of, prefix_option
+from opkit.cli.common import announce, output_options, prefix_option
+from opkit.cli.targets import find_installed_targets
 from opkit.console import console
-from opkit.errors import NotInstalledError, VerifyError
+from opkit.errors import VerifyError
 from opkit.toolkit import discover, process_environment
 
 if TYPE_CHECKING:
-    from opkit.deliverable import OppRoot
-    from opkit.packaging import Installed, Place, Verified
+    from opkit.cli.targets import Targets
+    from opkit.packaging import Place, Verified
 
 __all__ = ["command"]
 
 
-class _Targets(NamedTuple):
-    """What TARGET names: packages of a prefix, or the one of a wheel, or what a package may lie in."""
+class _Held(NamedTuple):
+    """A package, where it lies if its wheel leads anywhere, what was found, and how it is mended."""
 
-    packages: list[Installed]
-    wheel: OppRoot | None = None
-    place: Place | None = None
+    path: Path | None
+    verified: Verified
+    mend: str
+    is_archive: bool = False
 
 
 @click.command("verify")
 @click.argument("target", required=False, type=click.Path(readable=False))  # what can't be read is told as elsewhere
 @prefix_option
+@click.option("--python", type=click.Path(), metavar="PATH", help="Interpreter or virtual environment whose wheels are meant.")
 @click.option("--no-load", is_flag=True, help="Don't load the library; no toolkit is needed then.")
 @click.option(
     "--toolkit", metavar="DIR", help="CANN toolkit to load it with.  [default: ASCEND_HOME_PATH, an installed one, the simulator]"
 )
 @output_options
-def command(target: str | None, prefix: str | None, no_load: bool, toolkit: str | None) -> int:
+def command(target: str | None, *, prefix: str | None, python: str | None, no_load: bool, toolkit: str | None) -> int:
     """Hold a package against its manifest, and load its library.
 
     TARGET is an archive, a wheel, an OPP root, a built project (default: the current folder), a folder with one archive, or a prefix;
-    or the name of an installed package, with --prefix of one that is installed there.
+    or the name of an installed package, with --prefix or --python of one that is installed there, and without a name of all. A path comes
+    before a name, and what was held is told.
 
     Files are held by size and SHA-256, libraries by what the manifest says of them, and an installed package by the receipt of its
     install too. If nothing differs, each library is loaded in a process of its own, in an empty folder with the toolkit and nothing else.
     Exits 4 with all that differs.
     """
+    from opkit.packaging import find_place
+
     environ = process_environment()
-    targets = _found(target, prefix, environ)
+    targets = find_installed_targets(target, prefix, environ, python=python)
+    place = None if targets.packages or targets.wheels else find_place(target or ".")
     child = None
     if not no_load:
         from opkit.run import alone
@@ -55,57 +63,62 @@ def command(target: str | None, prefix: str | None, no_load: bool, toolkit: str 
         found = discover(environ, option=toolkit, cwd=Path.cwd())
         announce(found)
         child = alone(found, environ)
-    documents = [_reported(path, verified, is_archive=is_archive) for path, verified, is_archive in _verified(targets, child)]
+    documents = [_reported(held) for held in _verified(targets, place, child)]
     console.document({"packages": documents})
     return VerifyError.exit_code if any(document["violations"] for document in documents) else 0
 
 
-def _found(target: str | None, prefix: str | None, environ: Mapping[str, str]) -> _Targets:
-    from opkit.packaging import find_packages, find_place
-
-    packages = find_packages(target, prefix=None if prefix is None else prefix_of(prefix, environ), environ=environ)
-    if packages:
-        return _Targets(packages)
-    if target is not None and target.isidentifier() and not Path(target).exists():
-        from opkit.run import Sources, find_installed
-
-        try:
-            (wheel,) = find_installed(Sources(prefix=None), [target])
-        except NotInstalledError:
-            pass
-        else:
-            return _Targets([], wheel=wheel)
-    return _Targets([], place=find_place(target or "."))
-
-
-def _verified(targets: _Targets, child: Mapping[str, str] | None) -> Iterator[tuple[Path, Verified, bool]]:
-    """Each with its path and whether that is of an archive."""
-    from opkit.packaging import PlaceKind, opened, verify, verify_installed
+def _verified(targets: Targets, place: Place | None, child: Mapping[str, str] | None) -> Iterator[_Held]:
+    from opkit.packaging import PlaceKind, Verified, opened, verify, verify_installed
+    from opkit.run import mend_of
 
     for package in targets.packages:
-        yield package.path, verify_installed(package, environ=child), False
-    if targets.wheel is not None:
-        yield targets.wheel.path, verify(targets.wheel, environ=child), False
-    if targets.place is not None:
-        with opened(targets.place) as root:
-            is_archive = targets.place.kind is PlaceKind.ARCHIVE
-            yield (targets.place.path if is_archive else root.path).absolute(), verify(root, environ=child), is_archive
+        yield _Held(package.path, verify_installed(package, environ=child), mend_of(package))
+    for wheel in targets.wheels:
+        if wheel.root is None:
+            verified = Verified(root=None, held=(), violations=wheel.faults, skipped=())
+        else:
+            verified = verify(wheel.root, environ=child, is_of_wheel=True)
+        yield _Held(wheel.path, verified, wheel.mend)
+    if place is not None:
+        with opened(place) as root:
+            is_archive = place.kind is PlaceKind.ARCHIVE
+            path = (place.path if is_archive else root.path).absolute()
+            help_text = "make it again: opkit package" if is_archive else "build it again in its project: opkit build --force"
+            yield _Held(path, verify(root, environ=child), help_text, is_archive=is_archive)
 
 
-def _reported(path: Path, verified: Verified, *, is_archive: bool) -> dict[str, Any]:
+def _mended(held: _Held) -> str:
+    """What opkit installs leaves a stranger's library where it is, so that has to be taken out by whoever put it there."""
+    from opkit.packaging import strays
+
+    root = held.verified.root
+    if root is None or held.is_archive:
+        return held.mend
+    found = strays(root)
+    if not found:
+        return held.mend
+    removal = shlex.join(["rm", *(str(root.path / path) for path in found)])
+    # A library that isn't the package's has violations of its own.
+    others = [each for each in held.verified.violations if not each.startswith(tuple(f"{path} " for path in found))]
+    return f"take out what isn't the package's: {removal}" + (f"\n{held.mend}" if others else "")
+
+
+def _reported(held: _Held) -> dict[str, Any]:
+    path, verified = held.path, held.verified
     manifest = None if verified.root is None else verified.root.manifest
     for sentence in verified.held:
         console.step("Held", sentence)
     for sentence in verified.skipped:
         console.step("Skipped", sentence)
     if verified.violations:
-        msg = f"{path} isn't what its manifest says"
-        console.error(VerifyError(msg, because="\n".join(verified.violations), help="make it again: opkit package, or opkit build --force"))
+        msg = f"{path or 'a wheel'} isn't what its manifest says"
+        console.error(VerifyError(msg, because="\n".join(verified.violations), help=_mended(held)))
     elif manifest is not None:
-        console.step("Verified", f"{manifest.package} {manifest.version}, for {manifest.target.os} {manifest.target.arch}")
+        console.step("Verified", f"{manifest.package} {manifest.version}, for {manifest.target.os} {manifest.target.arch}: {path}")
     return {
-        "archive": str(path) if is_archive else None,
-        "opp_root": None if is_archive else str(path),
+        "archive": str(path) if held.is_archive else None,
+        "opp_root": None if held.is_archive or path is None else str(path),
         "package": None if manifest is None else manifest.package,
         "version": None if manifest is None else manifest.version,
         "held": list(verified.held),

@@ -5,35 +5,34 @@ Names load on first use: `opkit env` and `opkit run` need to know what is instal
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from opkit.packaging.archive import Packed, open_archive, pack, require_for_a_device, source_date_epoch
+    from opkit.packaging.archive import Packed, open_archive, pack, simulator_refused, source_date_epoch
     from opkit.packaging.installing import Change, Removal, Source, install_all, uninstall
     from opkit.packaging.keeping import Kept
     from opkit.packaging.places import Place, PlaceKind, find_packages, find_place, opened
-    from opkit.packaging.prefix import Installed, checked_prefix, default_prefix, installed
+    from opkit.packaging.prefix import Installed, checked_prefix, default_prefix, installed, is_prefix
     from opkit.packaging.requirements import ThisMachine, require_met, this_machine
     from opkit.packaging.run_installer import pack_run, require_makeself
     from opkit.packaging.soundness import require_package
     from opkit.packaging.sources import open_source
     from opkit.packaging.tar import Compression
-    from opkit.packaging.verifying import Verified, verify, verify_installed
+    from opkit.packaging.verifying import Verified, strays, verify, verify_installed
     from opkit.packaging.wheel import make_wheel
 
 _MODULES = {
-    "archive": ("Packed", "open_archive", "pack", "require_for_a_device", "source_date_epoch"),
+    "archive": ("Packed", "open_archive", "pack", "simulator_refused", "source_date_epoch"),
     "installing": ("Change", "Removal", "Source", "install_all", "uninstall"),
     "keeping": ("Kept",),
     "places": ("Place", "PlaceKind", "find_packages", "find_place", "opened"),
-    "prefix": ("Installed", "checked_prefix", "default_prefix", "installed"),
+    "prefix": ("Installed", "checked_prefix", "default_prefix", "installed", "is_prefix"),
     "requirements": ("ThisMachine", "require_met", "this_machine"),
     "run_installer": ("pack_run", "require_makeself"),
     "soundness": ("require_package",),
     "sources": ("open_source",),
     "tar": ("Compression",),
-    "verifying": ("Verified", "verify", "verify_installed"),
+    "verifying": ("Verified", "strays", "verify", "verify_installed"),
     "wheel": ("make_wheel",),
 }
 
@@ -55,17 +54,19 @@ __all__ = [
     "find_place",
     "install_all",
     "installed",
+    "is_prefix",
     "make_wheel",
     "open_archive",
     "open_source",
     "opened",
     "pack",
     "pack_run",
-    "require_for_a_device",
     "require_makeself",
     "require_met",
     "require_package",
+    "simulator_refused",
     "source_date_epoch",
+    "strays",
     "this_machine",
     "uninstall",
     "verify",
@@ -73,12 +74,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"opkit.packaging.{module}"), name)
-    msg = f"module 'opkit.packaging' has no attribute {name!r}"
-    raise AttributeError(msg)
+if not TYPE_CHECKING:  # a type checker would take any name for known
+
+    def __getattr__(name: str) -> object:
+        from opkit.lazy import load
+
+        return load(name, __name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -16,12 +16,21 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from opkit.deliverable import LARGEST_MANIFEST, MANIFEST, Manifest, OppRoot, mode_of
-from opkit.errors import ArchiveContentError, ArchiveError, DeliverableError, InstallerFileError, SimulatorBuildError, UsageError
-from opkit.files import guard_reading, guard_writing, make_folders, whole_file
+from opkit.deliverable.elf import ElfLibrary, library_in
+from opkit.errors import (
+    ArchiveContentError,
+    ArchiveError,
+    DeliverableError,
+    ElfError,
+    InstallerFileError,
+    SimulatorBuildError,
+    UsageError,
+)
+from opkit.files import FOLDER_MODE, LARGEST_LIBRARY, guard_reading, guard_writing, make_folders, whole_file
 from opkit.packaging.entries import CHUNK, ascii_of
-from opkit.packaging.soundness import HEAD, refusals, require_package
+from opkit.packaging.soundness import refusals, require_package
 from opkit.packaging.tar import Compression, Member, tar_entries, write_tar
-from opkit.packaging.zipped import zip_entries
+from opkit.packaging.zipped import METADATA_FOLDER, is_wheel_metadata, zip_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +46,9 @@ __all__ = [
     "marked",
     "open_archive",
     "pack",
+    "require_archive",
     "require_for_a_device",
+    "simulator_refused",
     "source_date_epoch",
 ]
 
@@ -85,10 +96,15 @@ def marked(version: str) -> str:
 def require_for_a_device(manifest: Manifest, *, is_simulator_allowed: bool) -> None:
     """Raises SimulatorBuildError for what was built against the simulator, unless the user said that this is meant."""
     if manifest.built_against.is_simulator and not is_simulator_allowed:
-        msg = f"{manifest.package} was built against the host simulator"
-        because = "its library carries the names of CANN's libraries, so that a device would load it"
-        help_text = "build with a CANN toolkit (--toolkit DIR), or mark the archive: opkit package --allow-simulator"
-        raise SimulatorBuildError(msg, because=because, help=help_text)
+        raise simulator_refused(manifest.package)
+
+
+def simulator_refused(package: str) -> SimulatorBuildError:
+    """What is said of a package that is built against the simulator, as soon as that is known."""
+    msg = f"{package} is built against the host simulator"
+    because = "its library carries the names of CANN's libraries, so that a device would load it"
+    help_text = "build with a CANN toolkit (--toolkit DIR), or mark the archive: opkit package --allow-simulator"
+    return SimulatorBuildError(msg, because=because, help=help_text)
 
 
 def pack(
@@ -113,7 +129,7 @@ def pack(
             write_tar(file, _members(source), compression=compression, mtime=epoch)
             file.seek(0)
             # What is shipped is what others can open: a file that changed meanwhile, or a name that no archive may hold, ends here.
-            _examined(file, target.name)
+            require_archive(file, target.name)
             file.seek(0)
             digest = _digest(file)
             size = file.tell()
@@ -137,15 +153,23 @@ def open_archive(path: Path) -> Iterator[OppRoot]:
             yield OppRoot(path=root, manifest=examined.manifest)
 
 
+def require_archive(file: BinaryIO, name: str) -> None:
+    """Raises ArchiveError for a file that `open_archive` would refuse under that name."""
+    _examined(file, name)
+
+
 def is_archive(path: Path) -> bool:
     """By its name: what `opkit package` makes."""
     return path.name.endswith(ARCHIVES)
 
 
 class _Found(NamedTuple):
+    """A file of an archive. `text` is that of a manifest; `library` is what one shows of itself, or why it is none."""
+
     sha256: str
     size: int
-    head: bytes
+    text: bytes | None
+    library: ElfLibrary | ElfError | None
 
 
 class _Examined(NamedTuple):
@@ -175,11 +199,11 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 def _members(source: OppRoot) -> Iterator[Member]:
     top = PurePosixPath(f"{source.manifest.package}-{source.manifest.version}")
-    files = {top / MANIFEST: 0o644} | {top / file.path: mode_of(file.path) for file in source.manifest.files}
+    files = {top / path: mode_of(path) for path in (PurePosixPath(MANIFEST), *(file.path for file in source.manifest.files))}
     folders = {parent for path in files for parent in path.parents if parent.parts}
     for path in sorted({*files, *folders}):
         if path in folders:
-            yield Member(name=str(path), content=None, mode=0o755)
+            yield Member(name=str(path), content=None, mode=FOLDER_MODE)
         else:
             yield Member(name=str(path), content=(source.path / path.relative_to(top)).read_bytes(), mode=files[path])
 
@@ -218,6 +242,7 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
     found: dict[str, _Found] = {}
     folders: list[str] = []
     manifests: dict[str, bytes] = {}
+    metadata: set[str] = set()
     for entry, content in _entries(file, archive):
         if entry.is_folder:
             folders.append(entry.name)
@@ -225,9 +250,13 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
         # Before a second one is read: each may be as large as a memory can bear once.
         if manifests and _is_manifest(entry):
             raise _no_package(archive, "two folders in it have a manifest")
-        found[entry.name], text = _read(entry, content, archive)
-        if text is not None:
-            manifests[entry.name.rpartition("/")[0]] = text
+        if is_wheel_metadata(entry.name):
+            metadata.add(entry.name.partition("/")[0])
+            if len(metadata) > 1:
+                raise _no_package(archive, "two folders in it have the metadata of a wheel")
+        found[entry.name] = _read(entry, content, archive)
+        if _is_manifest(entry):
+            manifests[entry.name.rpartition("/")[0]] = found[entry.name].text or b""
     if not manifests:
         raise _no_package(archive, f"no folder in it has {MANIFEST}")
     ((top, text),) = manifests.items()
@@ -235,7 +264,10 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
         manifest = Manifest.parse(text, f"{MANIFEST} in {archive}")
     except DeliverableError as fault:
         raise ArchiveContentError(fault.message, because=fault.because) from fault
-    _require_named(found, folders, manifest, top, archive, is_wheel=_magic(file) in _ZIP)
+    is_wheel = _magic(file) in _ZIP
+    _require_named(found, folders, manifest, top, archive, is_wheel=is_wheel)
+    if is_wheel:
+        _require_wheel(found, manifest, archive)
     _require_sound(found, manifest, top, archive)
     return _Examined(manifest=manifest, top=top)
 
@@ -248,22 +280,35 @@ def _no_package(archive: str, because: str) -> ArchiveContentError:
     return ArchiveContentError(f"{archive} is no package", because=because, help="name an archive that opkit package made")
 
 
-def _read(entry: Entry, content: Iterator[bytes], archive: str) -> tuple[_Found, bytes | None]:
-    is_manifest = _is_manifest(entry)
-    if is_manifest and entry.size > LARGEST_MANIFEST:
+def _read(entry: Entry, content: Iterator[bytes], archive: str) -> _Found:
+    is_text, is_library = _is_manifest(entry) or is_wheel_metadata(entry.name), entry.name.endswith(".so")
+    if is_text and entry.size > LARGEST_MANIFEST:
+        what = "its manifest" if _is_manifest(entry) else "it"
+        because = f"{what} has {entry.size} bytes, and at most {LARGEST_MANIFEST} are read"
         msg = f"{archive} is no package"
-        raise ArchiveContentError(
-            msg, where=entry.name, because=f"its manifest has {entry.size} bytes, and at most {LARGEST_MANIFEST} are read"
-        )
-    digest, head, text, size = hashlib.sha256(), b"", b"", 0
+        raise ArchiveContentError(msg, where=ascii_of(entry.name), because=because)
+    digest, kept, size = hashlib.sha256(), bytearray(), 0
     for chunk in content:
         digest.update(chunk)
+        # Of what can be no library nothing is kept but how it begins.
+        if is_text or (is_library and b"\x7fELF".startswith(bytes(kept[:4])) and entry.size <= LARGEST_LIBRARY):
+            kept += chunk
         size += len(chunk)
-        if len(head) < HEAD:
-            head = (head + chunk)[:HEAD]
-        if is_manifest:
-            text += chunk
-    return _Found(sha256=digest.hexdigest(), size=size, head=head), text if is_manifest else None
+    return _Found(
+        sha256=digest.hexdigest(),
+        size=size,
+        text=bytes(kept) if is_text else None,
+        library=_library_in(bytes(kept), entry) if is_library else None,
+    )
+
+
+def _library_in(content: bytes, entry: Entry) -> ElfLibrary | ElfError:
+    if entry.size > LARGEST_LIBRARY:
+        return ElfError(f"{entry.name} is too large", because=f"it has {entry.size} bytes, and at most {LARGEST_LIBRARY} are read")
+    try:
+        return library_in(content, entry.name)
+    except ElfError as fault:
+        return fault
 
 
 def _require_named(  # noqa: PLR0913 - what was found, and what it is held against
@@ -295,11 +340,28 @@ def _require_named(  # noqa: PLR0913 - what was found, and what it is held again
 
 def _is_of_a_wheel(name: str, top: str) -> bool:
     """What a wheel holds beside the OPP root: the module that it is imported by, and its metadata."""
-    return name in (f"{top}/__init__.py", f"{top}/") or name.partition("/")[0].endswith(".dist-info")
+    return name in (f"{top}/__init__.py", f"{top}/") or name.partition("/")[0].endswith(METADATA_FOLDER)
+
+
+def _require_wheel(found: Mapping[str, _Found], manifest: Manifest, archive: str) -> None:
+    from opkit.packaging.wheel_metadata import WheelFile, wheel_refusals
+
+    files = {name: WheelFile(sha256=each.sha256, size=each.size, text=each.text) for name, each in found.items()}
+    for refusal in wheel_refusals(archive, files, manifest):
+        msg = f"{archive} isn't the wheel of a package"
+        where = None if refusal.where is None else ascii_of(refusal.where)
+        raise ArchiveContentError(msg, where=where, because=refusal.because, help="make it again: opkit package --format wheel")
 
 
 def _require_sound(found: Mapping[str, _Found], manifest: Manifest, top: str, archive: str) -> None:
-    for refusal in refusals(manifest, lambda path: found[f"{top}/{path}"].head):
+    def library_of(path: PurePosixPath) -> ElfLibrary:
+        library = found[f"{top}/{path}"].library
+        if isinstance(library, ElfLibrary):
+            return library
+        assert library is not None, "each entry of that name was read as one"  # noqa: S101 - tells the type checker
+        raise library
+
+    for refusal in refusals(manifest, library_of):
         raise _false(archive, refusal.because, where=refusal.where)
 
 

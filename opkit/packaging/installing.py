@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from opkit.console import console
 from opkit.deliverable import MANIFEST, Manifest, OppRoot, mode_of
 from opkit.errors import DeliverableError, NoSpaceError, OpkitError, UnwritableError, UsageError
 from opkit.files import (
+    content_of,
     copy_whole,
     digest_of,
     draft_stem,
@@ -32,7 +34,7 @@ from opkit.files import (
 from opkit.lock import acquire, note
 from opkit.packaging.keeping import Kept, carry, empty_folders, kept_files
 from opkit.packaging.prefix import LEFT, PACKAGE, STATE, Installed, checked_prefix, files_of, receipt_file, state_in, state_of, version_of
-from opkit.packaging.receipt import InstalledFile, Receipt, write_receipts
+from opkit.packaging.receipt import LARGEST_RECEIPTS, InstalledFile, Receipt, write_receipts
 from opkit.packaging.requirements import Requirement, ThisMachine, require_met, this_machine
 from opkit.packaging.soundness import require_package
 
@@ -46,7 +48,6 @@ _STAGE = ".stage"
 _LINK = ".link"
 # Folders of versions, whole or not; what else lies there isn't opkit's.
 _VERSION = re.compile(rf"\{_STAGE}(\.\d+)?|({LEFT}|.+-[0-9a-f]{{12}})(\.\d+)?")
-_SPARE = 1 << 20  # for folders, receipts, and blocks that are filled in part
 
 
 class Source(NamedTuple):
@@ -112,8 +113,9 @@ def install_all(sources: Sequence[Source], prefix: Path, *, machine: ThisMachine
         _require_apart(source.root.path, prefix)
         doubts.append(tuple(require_met(source.root.manifest, machine)))
     packages = [source.root.manifest.package for source in sources]
-    _require_writable(prefix, packages)
-    _require_space(prefix, sum(file.size for source in sources for file in source.root.manifest.files))
+    _require_no_package_around(prefix)
+    _require_writable(prefix, packages, help_text=_HELP)
+    _require_space(prefix, [source.root.manifest for source in sources])
     for package in packages:
         _require_own(prefix, package)
     with guard_writing(prefix, help=_HELP), _locked(prefix, wait):
@@ -149,7 +151,7 @@ def uninstall(packages: Sequence[str], prefix: Path, *, wait: float = 60.0) -> l
     packages = list(dict.fromkeys(packages))
     if not _is_there(prefix / STATE) and not any(version_of(prefix, package) for package in packages):
         return [Removal(package=package, removed=None, kept=()) for package in packages]
-    _require_writable(prefix, packages)
+    _require_writable(prefix, packages, help_text=_HELP_TO_REMOVE)
     for package in packages:
         _require_known(prefix, package)
     with guard_writing(prefix, help=_HELP_TO_REMOVE), _locked(prefix, wait):
@@ -181,23 +183,40 @@ def _require_known(prefix: Path, package: str) -> None:
 
 def _remove(prefix: Path, package: str) -> Removal:
     _require_known(prefix, package)
-    state = state_of(prefix, package)
-    folder = version_of(prefix, package)
-    if folder is None:
+    state, linked = state_of(prefix, package), version_of(prefix, package)
+    old = [state_in(prefix, package, each) for each in _old_versions(prefix, package, linked)]
+    if linked is None and not os.path.lexists(prefix / package):
+        # Somebody removed the link, or an earlier uninstall was killed after it did: the files of opkit go all the same.
+        state = next((each for each in old if each.manifest is not None or each.receipt is not None), None)
+    if linked is None and state is None:
         return Removal(package=package, removed=None, kept=())
-    kept = [] if not folder.is_dir() else kept_files(folder, ours={} if state is None else files_of(state), new={})
+    kept = _kept_of(old)
     if not kept:
         # Not the receipt: it tells the sweep whose the files are.
-        (prefix / package).unlink()
-    elif state is not None:
-        stage = _free(folder.parent, _STAGE)
-        make_folders(stage)
-        carry(kept, folder, stage)
-        left = _free(folder.parent, LEFT)
-        stage.replace(left)
-        _link(prefix, package, left.name)
-        receipt_file(prefix, package).unlink(missing_ok=True)
+        if linked is not None:
+            (prefix / package).unlink()
+        return Removal(package=package, removed=state, kept=())
+    if state is None:
+        # They were left by an uninstall before.
+        return Removal(package=package, removed=None, kept=tuple(kept))
+    stage = _free(prefix / STATE / package, _STAGE)
+    make_folders(stage)
+    kept = []
+    there: dict[PurePosixPath, str] = {}
+    for each in old:
+        moved = kept_files(each.folder, ours=files_of(each), new=there)
+        carry(moved, each.folder, stage)
+        there |= {file.place: _digest_of_plain(stage / file.place) for file in moved}
+        kept += moved
+    left = _free(stage.parent, LEFT)
+    stage.replace(left)
+    _link(prefix, package, left.name)
+    receipt_file(prefix, package).unlink(missing_ok=True)
     return Removal(package=package, removed=state, kept=tuple(kept))
+
+
+def _kept_of(versions: Iterable[Installed]) -> list[Kept]:
+    return [kept for each in versions if each.folder.is_dir() for kept in kept_files(each.folder, ours=files_of(each), new={})]
 
 
 class _Step:
@@ -209,9 +228,7 @@ class _Step:
         self._package = source.root.manifest.package
         self._previous = state_of(prefix, self._package)
         self._linked = version_of(prefix, self._package)
-        # Without the one in use: what an interrupted uninstall left, or whose link somebody removed.
-        is_there = self._linked is not None and self._linked.is_dir()
-        self._old = [path for path in _versions(prefix, self._package) if (path == self._linked or not is_there) and path.name[0] != "."]
+        self._old = _old_versions(prefix, self._package, self._linked)
         self._receipts = _content(receipt_file(prefix, self._package))
         self._folder = ""
         self._kept: list[Kept] = []
@@ -318,6 +335,12 @@ def _versions(prefix: Path, package: str) -> list[Path]:
     return [path for path in found if _VERSION.fullmatch(path.name) and stat.S_ISDIR(path.lstat().st_mode)]
 
 
+def _old_versions(prefix: Path, package: str, linked: Path | None) -> list[Path]:
+    """The version in use; without one, what an interrupted uninstall left, or whose link somebody removed."""
+    is_there = linked is not None and linked.is_dir()
+    return [path for path in _versions(prefix, package) if (path == linked or not is_there) and path.name[0] != "."]
+
+
 def _free(folder: Path, name: str) -> Path:
     """The path of that name, or of the next number that isn't taken: what couldn't be removed stays as it is."""
     path, number = folder / name, 1
@@ -333,9 +356,12 @@ def _digest_of_plain(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes | None:
+    """None for what isn't there, or can't be a file of opkit's."""
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        return content_of(path, most=LARGEST_RECEIPTS)
+    except PermissionError:
+        raise
+    except OSError:
         return None
 
 
@@ -505,6 +531,16 @@ def _require_apart(source: Path, prefix: Path) -> None:
         raise UsageError(msg, because=f"the deliverable is {source}", help="name another folder")
 
 
+def _require_no_package_around(prefix: Path) -> None:
+    """Within a package a prefix would be a part of what its next version takes for somebody's."""
+    resolved = Path(os.path.realpath(prefix))
+    for folder in (prefix, *prefix.parents, resolved, *resolved.parents):
+        if os.path.lexists(folder / MANIFEST):
+            msg = f"--prefix {prefix} {'is' if folder == prefix else 'lies in'} a package"
+            because = f"{folder} has {MANIFEST}; a prefix holds packages, each in a folder of its own"
+            raise UsageError(msg, because=because, help=f"--prefix {shlex.quote(str(folder.parent))}, or name another folder")
+
+
 def _require_own(prefix: Path, package: str) -> None:
     place = prefix / package
     if os.path.lexists(place) and version_of(prefix, package) is None:
@@ -512,14 +548,30 @@ def _require_own(prefix: Path, package: str) -> None:
         raise UsageError(msg, because=f"{place} is no link into {prefix / STATE}", help="remove it, or name another folder")
 
 
-def _require_writable(prefix: Path, packages: Sequence[str]) -> None:
-    """Raises UnwritableError that says whose the folder is."""
-    folders = [prefix, prefix / STATE, *(prefix / STATE / package for package in packages)]
-    for folder in dict.fromkeys(_nearest(each) for each in folders):
-        if not os.access(folder, os.W_OK | os.X_OK) or not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises below a closed folder
-            msg = f"cannot write {prefix}"
-            is_file = os.access(folder, os.F_OK) and not folder.is_dir()
-            raise UnwritableError(msg, because=f"{folder} is a file" if is_file else whose(folder), help=_HELP)
+def _require_writable(prefix: Path, packages: Sequence[str], *, help_text: str) -> None:
+    """Raises UnwritableError that says why."""
+    for place in (prefix, prefix / STATE, *(prefix / STATE / package for package in packages)):
+        while not _is_writable(folder := _nearest(place)):
+            # Another opkit may remove the prefix that it leaves empty.
+            if os.path.lexists(folder):
+                msg = f"cannot write {prefix}"
+                raise UnwritableError(msg, because=_why_not_writable(folder), help=help_text)
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK) and os.path.isdir(folder)  # noqa: PTH112 - Path.is_dir raises below a closed folder
+
+
+def _why_not_writable(folder: Path) -> str:
+    if folder.is_symlink() and not os.path.exists(folder):  # noqa: PTH110 - Path.exists raises below a closed folder
+        return f"{folder} is a link to {folder.readlink()}, which isn't there"
+    if os.access(folder, os.F_OK) and not folder.is_dir():
+        return f"{folder} is a file"
+    try:
+        is_read_only = bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        is_read_only = False
+    return f"{folder} lies on a read-only file system" if is_read_only else whose(folder)
 
 
 def _nearest(path: Path) -> Path:
@@ -529,9 +581,16 @@ def _nearest(path: Path) -> Path:
     return path
 
 
-def _require_space(prefix: Path, size: int) -> None:
-    place = os.statvfs(_nearest(prefix))
-    free, needed = place.f_bavail * place.f_frsize, size + _SPARE
+def _require_space(prefix: Path, manifests: Iterable[Manifest]) -> None:
+    place = None
+    while place is None:
+        with suppress(FileNotFoundError):  # as above
+            place = os.statvfs(_nearest(prefix))
+    block = place.f_frsize
+    sizes = [file.size for manifest in manifests for file in manifest.files]
+    # Each file ends in a block of its own, and may have a folder of its own.
+    free, needed = place.f_bavail * block, sum(-(-size // block) + 1 for size in sizes) * block
     if free < needed:
         msg = f"no room in {prefix}"
-        raise NoSpaceError(msg, because=f"{needed} bytes are needed and {free} are free", help=_HELP)
+        because = f"the files of {sum(sizes)} bytes need {needed} with their folders, and {free} are free"
+        raise NoSpaceError(msg, because=because, help=_HELP)

@@ -63,7 +63,10 @@ def _place_of(path: Path) -> Place:
         return Place(PlaceKind.ARCHIVE, packed[0])
     if packed:
         msg = f"{path} holds {len(packed)} packages"
-        raise AmbiguousSourceError(msg, because=", ".join(each.name for each in packed), help=f"name one: {shlex.quote(str(packed[0]))}")
+        # An installer can be named as well, but nothing that takes a package takes it.
+        taken = next((each for each in packed if is_archive(each)), None)
+        advice = "make an archive: opkit package --format tar" if taken is None else f"name one: {shlex.quote(str(taken))}"
+        raise AmbiguousSourceError(msg, because=", ".join(each.name for each in packed), help=advice)
     msg = f"{path} holds no package"
     because = f"it has no ops.py, no {MANIFEST} and no file that ends in {' or '.join(ARCHIVES)}"
     above = root_above(path.absolute())
@@ -77,10 +80,10 @@ def find_packages(named: str | None, *, prefix: Path | None, environ: Mapping[st
     Raises NotInstalledError for a prefix without it, and UnreadableError.
     """
     if prefix is not None:
-        found = [package for package in installed(prefix) if named in (None, package.package)]
+        there = installed(prefix)
+        found = [package for package in there if named in (None, package.package)]
         if not found:
-            msg = f"{named} isn't installed in {prefix}" if named else f"nothing is installed in {prefix}"
-            raise NotInstalledError(msg, help="opkit list shows what is")
+            raise _not_in(prefix, named, [package.package for package in there])
         return found
     if named is None:
         return []
@@ -95,6 +98,17 @@ def find_packages(named: str | None, *, prefix: Path | None, environ: Mapping[st
         return []
     usual = default_prefix(environ)
     return [] if usual is None else [package for package in installed(usual) if named == package.package]
+
+
+def _not_in(prefix: Path, named: str | None, names: list[str]) -> NotInstalledError:
+    if named is None:
+        msg = f"nothing is installed in {prefix}"
+        return NotInstalledError(msg, help="opkit list shows what is installed elsewhere")
+    from opkit.spec.problems import did_you_mean
+
+    msg = f"{named} isn't installed in {prefix}"
+    because = f"there are {', '.join(names)}" if names else "nothing is"
+    return NotInstalledError(msg, because=because, help=did_you_mean(named, names) or "opkit list shows what is installed elsewhere")
 
 
 @contextmanager

@@ -14,12 +14,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from opkit.deliverable import MANIFEST, Manifest, OppRoot
 from opkit.errors import DeliverableError, UnreadableError, UsageError
 from opkit.files import digest_of, guard_reading
+from opkit.layout import OPP_VARIABLE, mode_of
 from opkit.packaging.receipt import Receipt, read_receipts
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "default_prefix",
     "files_of",
     "installed",
+    "is_prefix",
     "receipt_file",
     "state_in",
     "state_of",
@@ -49,7 +52,8 @@ PACKAGE = re.compile(r"[a-z][a-z0-9_]*")
 class Installed(NamedTuple):
     """A package of a prefix. `path` is its OPP root, the same for each version; `folder` is where its files are.
 
-    Without a manifest it is broken, and `fault` says how. Without a receipt nobody knows where it came from.
+    Without a manifest it is broken, and `fault` says how. Without a receipt nobody knows where it came from nor what it was, and
+    `receipt_fault` says why there is none.
     """
 
     package: str
@@ -58,6 +62,7 @@ class Installed(NamedTuple):
     manifest: Manifest | None
     receipt: Receipt | None
     fault: str | None = None
+    receipt_fault: str | None = None
 
     @property
     def opp_root(self) -> OppRoot | None:
@@ -72,26 +77,31 @@ class Installed(NamedTuple):
 
     def problems(self) -> list[str]:
         """All that isn't as it was installed, each as one sentence; reads every file."""
-        found = [] if self.fault is None else [self.fault]
+        found = [fault for fault in (self.fault, self.receipt_fault) if fault is not None]
         if not os.path.isdir(self.folder):  # noqa: PTH112 - Path.is_dir raises where a folder above is closed
             return found
-        modes = {} if self.receipt is None else {file.path: file.mode for file in self.receipt.files}
         for path, sha256 in files_of(self).items():
             if path == PurePosixPath(MANIFEST) and self.fault is not None:
                 continue
-            file = self.folder / path
             try:
-                if not file.is_file():
-                    found.append(f"{path} is missing")
-                    continue
-                if digest_of(file) != sha256:
+                if digest_of(self.folder / path) != sha256:
                     found.append(f"{path} was edited")
-                lost = modes.get(path, 0) & _READABLE & ~file.stat().st_mode
+            except (FileNotFoundError, NotADirectoryError):
+                found.append(f"{path} is missing")
             except OSError as fault:
                 found.append(f"{path} can't be read: {fault.strerror}")
-            else:
-                if lost:
-                    found.append(f"{path} has mode {file.stat().st_mode & 0o7777:04o}, and was installed with {modes[path]:04o}")
+        return [*found, *self.irregularities().values()]
+
+    def irregularities(self) -> dict[PurePosixPath, str]:
+        """What no package holds, as `Manifest.irregularities` has it, and the files with other modes than they were installed with."""
+        found = {} if self.manifest is None else self.manifest.irregularities(self.folder)
+        modes = {} if self.receipt is None else {file.path: file.mode for file in self.receipt.files}
+        manifest = PurePosixPath(MANIFEST)
+        for path, installed_with in {**modes, manifest: mode_of(manifest)}.items():
+            with suppress(OSError):  # Missing, or where nobody may look, which is told.
+                mode = (self.folder / path).lstat().st_mode & 0o7777
+                if installed_with & _READABLE & ~mode or mode & ~0o777:
+                    found[path] = f"{path} has mode {mode:04o}, and was installed with {installed_with:04o}"
         return found
 
 
@@ -127,7 +137,7 @@ def checked_prefix(named: str, *, origin: str = "--prefix") -> Path:
         raise UsageError(msg, because="it holds a control character", help="name another folder")
     if os.pathsep in named:
         msg = f"{origin} {named} isn't one folder"
-        because = f"it holds a '{os.pathsep}', which separates the folders of ASCEND_CUSTOM_OPP_PATH"
+        because = f"it holds a '{os.pathsep}', which separates the folders of {OPP_VARIABLE}"
         raise UsageError(msg, because=because, help="name one folder")
     path = Path(os.path.abspath(named))  # noqa: PTH100 - not resolved: the prefix may be a link that somebody moves
     if path == Path(path.anchor):
@@ -165,7 +175,9 @@ def state_of(prefix: Path, package: str) -> Installed | None:
 
 def state_in(prefix: Path, package: str, folder: Path) -> Installed:
     """What one version of a package is, in use or not."""
-    receipt = read_receipts(receipt_file(prefix, package)).get(folder.name)
+    receipts = read_receipts(receipt_file(prefix, package))
+    receipt = receipts.by_folder.get(folder.name)
+    receipt_fault = None if receipt else receipts.fault or f"its receipt {receipt_file(prefix, package)} doesn't tell of {folder.name}"
     manifest: Manifest | None = None
     fault: str | None = None
     try:
@@ -177,7 +189,15 @@ def state_in(prefix: Path, package: str, folder: Path) -> Installed:
     elif manifest is not None and manifest.package != package:
         fault = f"its manifest is that of {manifest.package}"
         manifest = None
-    return Installed(package=package, path=prefix / package, folder=folder, manifest=manifest, receipt=receipt, fault=fault)
+    return Installed(
+        package=package,
+        path=prefix / package,
+        folder=folder,
+        manifest=manifest,
+        receipt=receipt,
+        fault=fault,
+        receipt_fault=receipt_fault,
+    )
 
 
 def version_of(prefix: Path, package: str) -> Path | None:
@@ -189,6 +209,11 @@ def version_of(prefix: Path, package: str) -> Path | None:
     if target.parts[:-1] != (STATE, package) or target.name.startswith(".") or not PACKAGE.fullmatch(package):
         return None
     return prefix / target
+
+
+def is_prefix(folder: Path) -> bool:
+    """Whether opkit installed there: a Python's folder of packages has none of its own."""
+    return (folder / STATE).is_dir()
 
 
 def receipt_file(prefix: Path, package: str) -> Path:

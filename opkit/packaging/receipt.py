@@ -1,6 +1,6 @@
 """What opkit notes of each install in a prefix: which files it put there, where they came from and when.
 
-A receipt lies where anybody with the prefix can write, so one that isn't what opkit wrote counts as absent.
+A receipt lies where anybody with the prefix can write, so one that isn't what opkit wrote counts as absent, and that is told.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from opkit.deliverable import path_inside, sha256_of
-from opkit.files import write_whole
+from opkit.deliverable import LARGEST_MANIFEST, path_inside, sha256_of
+from opkit.files import content_of, write_whole
 
-__all__ = ["InstalledFile", "Receipt", "read_receipts", "write_receipts"]
+__all__ = ["LARGEST_RECEIPTS", "InstalledFile", "Receipt", "Receipts", "read_receipts", "write_receipts"]
 
+LARGEST_RECEIPTS = 4 * LARGEST_MANIFEST  # two, and each file's is a little longer than in the manifest
 _LAYOUT = 1
 
 
@@ -43,16 +44,26 @@ class Receipt(NamedTuple):
     files: tuple[InstalledFile, ...]
 
 
-def read_receipts(path: Path) -> dict[str, Receipt]:
-    """Those of one package, by folder; none if the file is damaged or absent."""
+class Receipts(NamedTuple):
+    """Those of one package, by folder. With `fault`, a sentence, there are none: the file is damaged or absent."""
+
+    by_folder: Mapping[str, Receipt]
+    fault: str | None = None
+
+
+def read_receipts(path: Path) -> Receipts:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(content_of(path, most=LARGEST_RECEIPTS))
         if document["layout"] != _LAYOUT:
-            return {}
+            return Receipts({}, f"its receipt {path} isn't one that this opkit can read")
         receipts = [_parsed(each) for each in document["installs"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
-    return {receipt.folder: receipt for receipt in receipts}
+    except FileNotFoundError:
+        return Receipts({}, f"its receipt {path} is missing")
+    except OSError as fault:
+        return Receipts({}, f"its receipt {path} can't be read: {fault.strerror}")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return Receipts({}, f"its receipt {path} isn't one that this opkit can read")
+    return Receipts({receipt.folder: receipt for receipt in receipts})
 
 
 def write_receipts(path: Path, *receipts: Receipt) -> None:

@@ -22,7 +22,9 @@ __all__ = ["Requirement", "ThisMachine", "numbers_of", "require_met", "this_mach
 
 
 class ThisMachine(NamedTuple):
-    """What is known of the machine; None is what isn't. `npu_arch` is that of its device, or of the simulator that stands in for one."""
+    """What is known of the machine; None is what isn't. `npu_arch` is that of its device, or of the simulator that stands in for one where
+    there `is_simulated`.
+    """
 
     os: str
     arch: str
@@ -31,6 +33,7 @@ class ThisMachine(NamedTuple):
     npu_arch: str | None = None
     glibcxx: str | None = None
     libraries: Path | None = None  # the folder of the toolkit's
+    is_simulated: bool = False
 
 
 class Requirement(NamedTuple):
@@ -43,7 +46,7 @@ class Requirement(NamedTuple):
 
 
 def this_machine(toolkit: Toolkit | None, *, npu_arch: str | None = None) -> ThisMachine:
-    """`npu_arch` as the toolkit's runtime names it: `opkit.run.npu_arch_for`."""
+    """`npu_arch` as the toolkit's runtime names it."""
     return ThisMachine(
         os=OS,
         arch=host_arch(),
@@ -52,6 +55,7 @@ def this_machine(toolkit: Toolkit | None, *, npu_arch: str | None = None) -> Thi
         npu_arch=npu_arch,
         glibcxx=_own_glibcxx(),
         libraries=None if toolkit is None else toolkit.lib64,
+        is_simulated=toolkit is not None and toolkit.is_simulator,
     )
 
 
@@ -71,7 +75,13 @@ def unmet(manifest: Manifest, machine: ThisMachine) -> list[Requirement]:
         found.append(_fatal(f"{package} needs glibc {requires.glibc} or newer", has, "build it on a system that is as old as this one"))
     if target.npu_arch is not None and machine.npu_arch is not None and target.npu_arch != machine.npu_arch:
         message = f"the kernels of {package} are compiled for {target.npu_arch}"
-        found.append(_fatal(message, f"the device here is {machine.npu_arch}", f"opkit build --npu-arch {machine.npu_arch}"))
+        advice = f"take the package for {machine.npu_arch}, or build it for that: opkit build --npu-arch {machine.npu_arch}"
+        if machine.is_simulated:
+            # Who has no device may well install for those who do.
+            because = f"no device is here, and the simulator stands for {machine.npu_arch}"
+            found.append(Requirement(message, because, advice, is_fatal=False))
+        else:
+            found.append(_fatal(message, f"the device here is {machine.npu_arch}", advice))
     if requires.toolkit is not None and machine.toolkit is not None and _is_older(machine.toolkit, requires.toolkit):
         message = f"{package} needs toolkit {requires.toolkit} or newer"
         found.append(

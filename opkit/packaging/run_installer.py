@@ -14,18 +14,20 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from opkit import __version__, process, resources
 from opkit.deliverable import MANIFEST, Manifest, OppRoot, mode_of
 from opkit.errors import DeliverableError, MakeselfError
-from opkit.files import copy_whole, digest_of, guard_writing, make_folders, write_whole
+from opkit.files import FILE_MODE, PROGRAM_MODE, copy_whole, digest_of, guard_writing, make_folders, write_whole
 from opkit.packaging.archive import Packed, archive_name, require_for_a_device
 from opkit.packaging.receipt import InstalledFile, Receipt, write_receipts
 from opkit.packaging.soundness import require_package
 from opkit.packaging.tar import Compression
 
 __all__ = ["pack_run", "require_makeself"]
+
+_ADVICE = b"  help: name a folder for temporary files that can be written: TMPDIR=DIR"
 
 
 def require_makeself(environ: Mapping[str, str]) -> str:
@@ -59,7 +61,7 @@ def pack_run(source: OppRoot, folder: Path, *, epoch: int, environ: Mapping[str,
             tree = Path(scratch, f"{manifest.package}-{manifest.version}")
             _fill(tree, source, target.name)
             content = _with_own_header(_made(tree, manifest, program, epoch=epoch, search=_search(environ)), program)
-        write_whole(target, content, mode=0o755)
+        write_whole(target, content, mode=PROGRAM_MODE)
     return Packed(path=target, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
 
 
@@ -88,10 +90,9 @@ def _made(tree: Path, manifest: Manifest, program: str, *, epoch: int, search: s
 def _fill(tree: Path, source: OppRoot, installer: str) -> None:
     """What is unpacked on the other machine: the script, what it must know, and the OPP root below `opp`."""
     manifest = source.manifest
-    for file in manifest.files:
-        make_folders((tree / "opp" / file.path).parent)
-        copy_whole(source.path / file.path, tree / "opp" / file.path, mode=mode_of(file.path))
-    copy_whole(source.path / MANIFEST, tree / "opp" / MANIFEST, mode=0o644)
+    for path in (PurePosixPath(MANIFEST), *(file.path for file in manifest.files)):
+        make_folders((tree / "opp" / path).parent)
+        copy_whole(source.path / path, tree / "opp" / path, mode=mode_of(path))
     if manifest.violations(tree / "opp") or Manifest.read(tree / "opp") != manifest:
         msg = f"{source.path} was changed while it was packed"
         raise DeliverableError(msg, because="the copy isn't what was built", help="opkit package once more")
@@ -120,7 +121,7 @@ def _fill(tree: Path, source: OppRoot, installer: str) -> None:
     write_receipts(tree / "receipt.json", receipt)
     scripts = resources.templates() / "package"
     for name in ("install.sh", "help"):
-        copy_whole(scripts / name, tree / name, mode=0o644)
+        copy_whole(scripts / name, tree / name, mode=FILE_MODE)
     write_whole(tree / "package", "".join(f"{key}={shlex.quote(value)}\n" for key, value in facts.items()).encode())
     write_whole(tree / "SHA256SUMS", "".join(f"{sha256}  {path}\n" for path, sha256 in sorted(sums.items())).encode())
 
@@ -140,6 +141,8 @@ def _with_own_header(content: bytes, program: str) -> bytes:
     size = -(-len(gzip.decompress(archive)) // 1024)
     header = re.sub(rb'(echo Build command was: ")[^\n]*(?= \\\\\n)', rb"\g<1>makeself", b"\n".join(lines))
     header = re.sub(rb"(Uncompressed size: |About to extract |-lt |\()%s( KB|; then)" % unpacked[1], rb"\g<1>%d\g<2>" % size, header)
+    # Its own advice is an option that leaves what was unpacked behind.
+    header = header.replace(b"You should try option --target dir", _ADVICE)
     first, blank, rest = header.partition(b"\n\n")
     header = first + b"\n" + (resources.templates() / "package" / "run_header.sh").read_bytes() + blank[1:] + rest + b"\n"
     return re.sub(rb'^skip="\d+"$', b'skip="%d"' % header.count(b"\n"), header, count=1, flags=re.MULTILINE) + archive

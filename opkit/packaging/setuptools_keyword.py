@@ -5,7 +5,6 @@ As in a wheel of the project itself, each becomes a Python package of its own na
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +17,13 @@ from setuptools.errors import BaseError, SetupError
 from opkit import resources
 from opkit.build import Project, held
 from opkit.errors import OpkitError, SimulatorBuildError, UsageError
+from opkit.files import FILE_MODE, copy_whole
+from opkit.layout import ENTRY_POINTS
 from opkit.toolkit import discover, process_environment
 
 __all__ = ["opkit_projects"]
 
 _COMMAND = "build_opkit"
-_GROUP = "opkit.opp"
 _INIT = "cmake/wheel_init.py.j2"
 # At the top of a project: what opkit makes there. A folder of such a name further below is the user's.
 _MADE = frozenset({"build", "output", "dist"})
@@ -54,6 +54,7 @@ def opkit_projects(dist: Any, attr: str, value: object) -> None:  # noqa: ANN401
     build = dist.get_command_class("build")
     dist.cmdclass["build"] = type("build", (build,), {"sub_commands": [*build.sub_commands, (_COMMAND, None)]})
     dist.cmdclass[_COMMAND] = _BuildOpkit
+    dist.cmdclass["sdist"] = _complete(dist.get_command_class("sdist"), attr, value)
     try:
         bdist_wheel = dist.get_command_class("bdist_wheel")
     except BaseError:  # an older setuptools without the `wheel` package makes no wheels
@@ -107,7 +108,7 @@ class _BuildOpkit(Command):  # type: ignore[misc] # untyped where setuptools isn
         if not platform.endswith(arch):
             msg = f"the library of {output.name} is for {arch}, and the wheel's name would say {platform}"
             raise UsageError(msg, help=f"set _PYTHON_HOST_PLATFORM=linux-{arch} too")
-        shutil.copyfile(resources.templates() / "deliverable" / _INIT, output / "__init__.py")
+        copy_whole(resources.templates() / "deliverable" / _INIT, output / "__init__.py", mode=FILE_MODE)
 
     def get_source_files(self) -> list[str]:
         """For an sdist."""
@@ -130,6 +131,20 @@ def _tagged(bdist_wheel: Any) -> Any:  # noqa: ANN401 - setuptools is untyped wh
     return Tagged
 
 
+def _complete(sdist: Any, attr: str, folders: Iterable[str]) -> Any:  # noqa: ANN401 - setuptools is untyped where it isn't installed
+    """An sdist that is refused where a project isn't in it: whoever unpacks it could build nothing."""
+
+    class Complete(sdist):  # type: ignore[misc]
+        def run(self) -> None:
+            for folder in folders:
+                if Path(folder).is_absolute() or not Path(folder).resolve().is_relative_to(Path.cwd().resolve()):
+                    msg = f"{attr}: {folder} isn't below the folder of setup.py, and an sdist has nothing else; name a folder in it"
+                    raise SetupError(msg)
+            super().run()
+
+    return Complete
+
+
 def _sources(root: Path) -> Iterator[Path]:
     here = Path.cwd()
     for path in sorted(root.rglob("*")):
@@ -142,9 +157,9 @@ def _sources(root: Path) -> Iterator[Path]:
 def _with_entries(declared: Any, names: Iterable[str]) -> Any:  # noqa: ANN401 - text or a table, as the user wrote it
     lines = [f"{name} = {name}" for name in names]
     if isinstance(declared, str):
-        return "\n".join([declared, f"[{_GROUP}]", *lines])
+        return "\n".join([declared, f"[{ENTRY_POINTS}]", *lines])
     table = dict(declared or {})
-    return {**table, _GROUP: [*table.get(_GROUP, []), *lines]}
+    return {**table, ENTRY_POINTS: [*table.get(ENTRY_POINTS, []), *lines]}
 
 
 def _is_on(value: str) -> bool:

@@ -9,18 +9,22 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from opkit.deliverable import OS, library_folder, mode_of
-from opkit.errors import ArchiveEntryError, ArchiveLimitError, DeliverableError
+from opkit.deliverable import LIBRARY, OS, library_folder, mode_of
+from opkit.deliverable.elf import read_library
+from opkit.errors import ArchiveEntryError, ArchiveLimitError, DeliverableError, ElfError
 from opkit.packaging.entries import Entry, Ledger
+from opkit.packaging.requirements import numbers_of
+from opkit.toolkit import ARCHITECTURES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from opkit.deliverable import Manifest, ManifestFile, OppRoot
+    from opkit.deliverable.elf import ElfLibrary
 
-__all__ = ["HEAD", "Refusal", "refusals", "require_package"]
+__all__ = ["Refusal", "differences", "refusals", "require_package", "unregistered"]
 
-HEAD = 64  # the header of a 64-bit ELF file
-_MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of the ELF specification
-_SHARED_OBJECT = 3
+_SHOWN = 5
 
 
 class Refusal(NamedTuple):
@@ -36,29 +40,69 @@ class Refusal(NamedTuple):
 def require_package(root: OppRoot) -> None:
     """Raises DeliverableError for an OPP root that isn't what its manifest says, or that no archive of opkit's could hold."""
     manifest, folder = root.manifest, root.path
-    found: list[object] = [*manifest.violations(folder), *_misnamed(manifest)]
+    found: list[object] = [*manifest.violations(folder), *manifest.irregularities(folder).values(), *_misnamed(manifest)]
     # Only of what is there, and is what it was.
-    found += [] if found else refusals(manifest, lambda path: _head_of(root, path))
+    found += [] if found else refusals(manifest, lambda path: read_library(folder / path))
     if found:
         msg = f"{folder} isn't what was built"
         raise DeliverableError(msg, because="; ".join(map(str, found)), help="opkit build --force")
 
 
-def refusals(manifest: Manifest, head_of: Callable[[PurePosixPath], bytes]) -> Iterator[Refusal]:
-    """What stands against the machine that it is for and its libraries; `head_of` gives the first HEAD bytes of one of its files."""
+def refusals(manifest: Manifest, library_of: Callable[[PurePosixPath], ElfLibrary]) -> Iterator[Refusal]:
+    """What stands against the machine that it is for and its libraries. `library_of` reads one of its files and raises ElfError for one
+    that is no library.
+    """
     target = manifest.target
-    if target.os != OS or target.arch not in _MACHINES:
-        machines = ", ".join(f"{OS} {arch}" for arch in _MACHINES)
+    if target.os != OS or target.arch not in ARCHITECTURES:
+        machines = ", ".join(f"{OS} {arch}" for arch in ARCHITECTURES)
         yield Refusal(f"its manifest is for {target.os} {target.arch}; opkit knows {machines}")
         return
     folder = library_folder(target.arch)
-    libraries = [file.path for file in manifest.files if file.path.suffix == ".so"]
-    if not any(path.parent == folder for path in libraries):
+    paths = [file.path for file in manifest.files if file.path.suffix == ".so"]
+    if not any(path.parent == folder for path in paths):
         yield Refusal(f"it has no library in {folder}, where GE looks for one on {target.os} {target.arch}")
-    for path in libraries:
-        told = _told_by_head(head_of(path), target.arch)
-        if told is not None:
-            yield Refusal(f"{told}, and GE loads it with the others", where=str(path))
+    loaded: list[ElfLibrary] = []
+    is_readable = True
+    for path in paths:
+        try:
+            library = library_of(path)
+        except ElfError as fault:
+            is_readable = False
+            yield Refusal(f"it is no library that can be read, and GE loads it with the others: {fault.because}", where=str(path))
+            continue
+        yield from (Refusal(f"it {difference}", where=str(path)) for difference in differences(library, manifest))
+        if path.parent == folder or str(path) == LIBRARY:
+            loaded.append(library)
+    lacking = unregistered(loaded, manifest) if loaded and is_readable else None
+    if lacking is not None:
+        yield Refusal(lacking)
+
+
+def differences(library: ElfLibrary, manifest: Manifest) -> Iterator[str]:
+    """What a library shows of itself and the manifest says otherwise, each as what follows its name."""
+    if library.machine != manifest.target.arch:
+        yield f"is for {library.machine}, the manifest says {manifest.target.arch}"
+    requires = manifest.requires
+    for word, needs, told in (("glibc", library.glibc, requires.glibc), ("GLIBCXX", library.glibcxx, requires.glibcxx)):
+        if needs is not None and told is not None and numbers_of(needs) > numbers_of(told):
+            yield f"needs {word} {needs}, the manifest says {told}"
+    for element in library.runpath:
+        if element != "$ORIGIN" and not element.startswith("$ORIGIN/"):
+            yield f"looks for other libraries in {element}, which is a folder of the machine that built it"
+
+
+def unregistered(libraries: Iterable[ElfLibrary], manifest: Manifest) -> str | None:
+    """Which ops of the manifest none of the libraries that GE loads registers; None if each is, or if one hides which those are."""
+    known = tuple(libraries)
+    lacking = sorted({*manifest.op_types} - {op for library in known for op in library.ops})
+    if not lacking or any(library.hides_ops for library in known):
+        return None
+    registered = _listed(sorted({op for library in known for op in library.ops})) or "none"
+    return f"no library of it registers {_listed(lacking)}, which its manifest says; registered: {registered}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _misnamed(manifest: Manifest) -> Iterator[Refusal]:
@@ -72,21 +116,4 @@ def _told_by_name(file: ManifestFile, ledger: Ledger) -> Refusal | None:
         ledger.enter(Entry(name=str(file.path), is_folder=False, size=file.size), mode=mode_of(file.path))
     except (ArchiveEntryError, ArchiveLimitError) as fault:
         return Refusal(fault.because or fault.message, where=fault.where)
-    return None
-
-
-def _head_of(root: OppRoot, path: PurePosixPath) -> bytes:
-    with (root.path / path).open("rb") as file:
-        return file.read(HEAD)
-
-
-def _told_by_head(head: bytes, arch: str) -> str | None:
-    if head[:4] != b"\x7fELF" or len(head) < HEAD:
-        return "it is no ELF library"
-    kind, machine = int.from_bytes(head[16:18], "little"), int.from_bytes(head[18:20], "little")
-    if head[4:6] != b"\x02\x01" or kind != _SHARED_OBJECT:
-        return "it is no 64-bit shared library"
-    if machine != _MACHINES[arch]:
-        known = {number: name for name, number in _MACHINES.items()}
-        return f"it is a library for {known.get(machine, f'machine {machine}')}, in a package for {arch}"
     return None

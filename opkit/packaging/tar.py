@@ -105,6 +105,9 @@ def _header(block: bytes, offset: int, archive: str) -> tarfile.TarInfo:
     except tarfile.HeaderError as fault:
         msg = f"{archive} is no tar archive" if offset == 0 else f"{archive} is damaged"
         raise ArchiveError(msg, because=f"at byte {offset} of the unpacked tar: {fault}") from fault
+    if info.isdir():
+        # Of a name that has to be split, all may lie before the slash at its end: tarfile leaves that on.
+        info.name = info.name.removesuffix("/")
     if block[257:265] != tarfile.POSIX_MAGIC:
         msg = f"{archive} isn't written as opkit writes archives"
         raise ArchiveError(msg, where=ascii_of(info.name), because="its header isn't that of a POSIX ustar", help="opkit package")

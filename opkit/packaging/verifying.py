@@ -13,7 +13,7 @@ from opkit.deliverable import LIBRARY, MANIFEST, library_folder
 from opkit.errors import OpkitError
 from opkit.files import digest_of
 from opkit.packaging.prefix import files_of
-from opkit.packaging.requirements import numbers_of
+from opkit.packaging.soundness import differences, unregistered
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from opkit.deliverable.elf import ElfLibrary
     from opkit.packaging.prefix import Installed
 
-__all__ = ["Verified", "verify", "verify_installed"]
+__all__ = ["Verified", "strays", "verify", "verify_installed"]
 
 _LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW)"
 _SECONDS = 60
@@ -41,12 +41,14 @@ class Verified(NamedTuple):
     skipped: tuple[str, ...]
 
 
-def verify(root: OppRoot, *, environ: Mapping[str, str] | None) -> Verified:
+def verify(root: OppRoot, *, environ: Mapping[str, str] | None, is_of_wheel: bool = False) -> Verified:
     """Finds all that is wrong at once. With `environ`, the environment of a child, each library is loaded in one; without, none is.
 
-    A library runs code when it is loaded, so none is if anything is wrong: then it needn't be what was built.
+    A library runs code when it is loaded, so none is if anything is wrong: then it needn't be what was built. What a Python's installer
+    makes of a wheel, `is_of_wheel`, may be links and have any modes.
     """
-    return _verified(root, environ, held=[], violations=[])
+    violations = [] if is_of_wheel else [*root.manifest.irregularities(root.path).values()]
+    return _verified(root, environ, held=[], violations=violations)
 
 
 def verify_installed(package: Installed, *, environ: Mapping[str, str] | None) -> Verified:
@@ -54,10 +56,13 @@ def verify_installed(package: Installed, *, environ: Mapping[str, str] | None) -
     root = package.opp_root
     if root is None:
         return Verified(root=None, held=(), violations=(package.fault or "it has no manifest",), skipped=())
+    violations = [*package.irregularities().values()]
     if package.receipt is None:
-        return verify(root, environ=environ)
-    violations = list(_told_by_receipt(package, root.manifest))
-    return _verified(root, environ, held=["the manifest: SHA-256, against the receipt of its install"], violations=violations)
+        violations.append(package.receipt_fault or "it has no receipt")
+        return _verified(root, environ, held=[], violations=violations)
+    violations += _told_by_receipt(package, root.manifest)
+    held = ["the manifest's SHA-256 and the modes of all files: against the receipt of its install"]
+    return _verified(root, environ, held=held, violations=violations)
 
 
 def _verified(root: OppRoot, environ: Mapping[str, str] | None, *, held: list[str], violations: list[str]) -> Verified:
@@ -65,18 +70,23 @@ def _verified(root: OppRoot, environ: Mapping[str, str] | None, *, held: list[st
     libraries = _libraries(root)
     held.append(f"{len(manifest.files)} files: size and SHA-256, against the manifest")
     violations += manifest.violations(root.path)
-    named = {file.path for file in manifest.files}
-    violations += [f"{path} isn't in the manifest, and GE loads it with the others" for path in libraries if path not in named]
+    violations += strays(root).values()
     if not libraries:
         violations.append(f"no library in {library_folder(target.arch)}, where GE looks for one on {target.os} {target.arch}")
     present = [path for path in libraries if os.path.isfile(root.path / path)]  # noqa: PTH113 - Path.is_file raises below a closed folder
-    violations += [violation for path in present for violation in _told_by_elf(root.path, path, manifest)]
+    violations += _told_by_elf(root.path, present, manifest)
     held.append(f"{_count(present)}: machine, registered ops, glibc and libstdc++ floor, search path, against the manifest")
     unloaded = _why_not_loaded(root, environ, violations)
     if unloaded is None and environ is not None:
         violations += _unloadable(root.path, present, environ)
         held.append(f"{_count(present)}: loaded in a process of its own, in an empty folder with the toolkit and nothing else")
     return Verified(root=root, held=tuple(held), violations=tuple(violations), skipped=() if unloaded is None else (unloaded,))
+
+
+def strays(root: OppRoot) -> dict[PurePosixPath, str]:
+    """By path, the libraries that somebody put where GE finds them, each as one sentence."""
+    named = {file.path for file in root.manifest.files}
+    return {path: f"{path} isn't in the manifest, and GE loads it with the others" for path in _libraries(root) if path not in named}
 
 
 def _why_not_loaded(root: OppRoot, environ: Mapping[str, str] | None, violations: list[str]) -> str | None:
@@ -116,30 +126,21 @@ def _libraries(root: OppRoot) -> list[PurePosixPath]:
     return sorted({*named, *there})
 
 
-def _told_by_elf(root: Path, path: PurePosixPath, manifest: Manifest) -> Iterator[str]:
+def _told_by_elf(root: Path, paths: list[PurePosixPath], manifest: Manifest) -> Iterator[str]:
     from opkit.deliverable.elf import read_library
 
-    try:
-        library = read_library(root / path)
-    except OpkitError as error:
-        yield f"{path} is no library that can be read: {error.because}"
-        return
-    yield from (f"{path} {violation}" for violation in _differences(library, manifest))
-
-
-def _differences(library: ElfLibrary, manifest: Manifest) -> Iterator[str]:
-    if library.machine != manifest.target.arch:
-        yield f"is for {library.machine}, the manifest says {manifest.target.arch}"
-    for word, needs, told in (("glibc", library.glibc, manifest.requires.glibc), ("GLIBCXX", library.glibcxx, manifest.requires.glibcxx)):
-        if needs is not None and told is not None and numbers_of(needs) > numbers_of(told):
-            yield f"needs {word} {needs}, the manifest says {told}"
-    if library.ops:
-        lacking = [op for op in manifest.op_types if op not in library.ops]
-        if lacking:
-            yield f"doesn't register {', '.join(lacking)}, which the manifest says"
-    for element in library.runpath:
-        if element != "$ORIGIN" and not element.startswith("$ORIGIN/"):
-            yield f"looks for other libraries in {element}, which is a folder of the machine that built it"
+    libraries: list[ElfLibrary] = []
+    for path in paths:
+        try:
+            library = read_library(root / path)
+        except OpkitError as error:
+            yield f"{path} is no library that can be read: {error.because}"
+            continue
+        libraries.append(library)
+        yield from (f"{path} {difference}" for difference in differences(library, manifest))
+    lacking = unregistered(libraries, manifest) if libraries and len(libraries) == len(paths) else None
+    if lacking is not None:
+        yield lacking
 
 
 def _unloadable(root: Path, libraries: list[PurePosixPath], environ: Mapping[str, str]) -> Iterator[str]:

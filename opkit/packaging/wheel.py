@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opkit import process
-from opkit.errors import BackendMissingError, BuildError, NotManylinuxError, UsageError
+from opkit.errors import ArchiveError, BackendMissingError, BuildError, NotManylinuxError, UsageError
 from opkit.files import digest_of, guard_writing, make_folders, write_whole
-from opkit.layout import HOME_VARIABLE, is_of_the_system
-from opkit.packaging.archive import DEST_HELP, Packed, marked, require_for_a_device
+from opkit.layout import ENTRY_POINTS, HOME_VARIABLE, is_of_the_system
+from opkit.packaging.archive import DEST_HELP, Packed, marked, require_archive, require_for_a_device
 from opkit.packaging.requirements import numbers_of
-from opkit.toolkit import find_cross_compiler, host_arch
+from opkit.toolkit import cross_definitions, find_cross_compiler, host_arch
 
 if TYPE_CHECKING:
     from opkit.build import Project, Settings
@@ -98,11 +98,30 @@ def make_wheel(  # noqa: PLR0913 - what a wheel is made of
         made, content = rewritten(
             wheel.name, wheel.read_bytes(), version=marked if manifest.built_against.is_simulator else None, platform=platform
         )
+    _require_shippable(made, content, manifest.package)
     target = folder.absolute() / made
     with guard_writing(target, help=DEST_HELP):
         make_folders(folder)
         write_whole(target, content)
     return Packed(path=target, sha256=digest_of(target), size=len(content))
+
+
+def _require_shippable(name: str, content: bytes, package: str) -> None:
+    """Raises UsageError for a wheel that nobody could open, or in which nobody would find the ops: the project decides what is in it."""
+    try:
+        require_archive(io.BytesIO(content), name)
+    except ArchiveError as fault:
+        msg = f"{fault.message}: it holds more than the ops of {package}, or less"
+        advice = "let the project make these alone (opkit new writes such a pyproject.toml); or make the wheel for pip alone: pip wheel ."
+        raise UsageError(msg, where=fault.where, because=fault.because, help=advice) from fault
+    with zipfile.ZipFile(io.BytesIO(content)) as wheel:
+        has_entry = any(re.fullmatch(r"[^/]+\.dist-info/entry_points\.txt", each) for each in wheel.namelist())
+    if not has_entry:
+        msg = f"opkit env and opkit run wouldn't find the ops of {package} in {name}"
+        because = f"pyproject.toml names no entry point of {ENTRY_POINTS}, by which they look"
+        raise UsageError(
+            msg, because=because, help=f'[project.entry-points."{ENTRY_POINTS}"] with {package} = "{package}" in pyproject.toml'
+        )
 
 
 def manylinux_tag(manifest: Manifest, toolkit: Toolkit) -> str:
@@ -179,8 +198,8 @@ def wishes(manifest: Manifest, toolkit: Toolkit, environ: Mapping[str, str], set
     if target.arch != host_arch():
         environment["_PYTHON_HOST_PLATFORM"] = f"{target.os}-{target.arch}"
         if not environ.get("CMAKE_TOOLCHAIN_FILE"):
-            definitions |= {"CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": target.arch}
-            definitions["CMAKE_CXX_COMPILER"] = str(find_cross_compiler(environ, target.arch).path)
+            compiler = find_cross_compiler(environ, target.arch).path
+            definitions |= {**cross_definitions(target.arch), "CMAKE_CXX_COMPILER": str(compiler)}
     build_type = {} if settings.build_type is None else {"cmake.build-type": settings.build_type}
     return environment, build_type | {f"cmake.define.{name}": value for name, value in definitions.items()}
 

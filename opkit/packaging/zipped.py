@@ -13,7 +13,11 @@ from typing import BinaryIO
 from opkit.errors import ArchiveError, ArchiveLimitError
 from opkit.packaging.entries import CHUNK, Entry, Ledger
 
-__all__ = ["zip_entries"]
+__all__ = ["METADATA_FOLDER", "METADATA_TEXTS", "is_wheel_metadata", "zip_entries"]
+
+# How the name of the folder ends in which a wheel tells of itself, and which of its files are read.
+METADATA_FOLDER = ".dist-info"
+METADATA_TEXTS = ("METADATA", "WHEEL", "RECORD", "entry_points.txt")
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _END = struct.Struct("<4s4H2LH")
@@ -44,6 +48,12 @@ def zip_entries(file: BinaryIO, archive: str) -> Iterator[tuple[Entry, Iterator[
             ledger.enter(_entry(info), mode=info.external_attr >> 16)
         for info in opened.infolist():
             yield _entry(info), _content(opened, info, archive)
+
+
+def is_wheel_metadata(name: str) -> bool:
+    """Whether an entry of that name is one of METADATA_TEXTS."""
+    folder, _, file = name.partition("/")
+    return folder.endswith(METADATA_FOLDER) and file in METADATA_TEXTS
 
 
 @contextmanager

@@ -158,8 +158,31 @@ require_writable() {
     find_nearest "$1"
     test ! -d "$nearest" || test ! -w "$nearest" || test ! -x "$nearest" || return 0
     because="$nearest is no folder"
-    test ! -d "$nearest" || because=$(whose "$nearest")
+    test ! -d "$nearest" || because=$(why_not_writable "$nearest")
+    test -e "$nearest" || because="$nearest is a link to $(readlink "$nearest"), which isn't there"
     fail 3 "cannot write $prefix" "$because" "name another folder with --install-path DIR"
+}
+
+why_not_writable() { # a folder that refuses: what the system says of it when it is asked
+    if refusal=$(mkdir "$1/.opkit.$$" 2>&1); then
+        rmdir "$1/.opkit.$$"
+    fi
+    case $refusal in
+    *'Read-only file system'*) printf '%s lies on a read-only file system' "$1" ;;
+    *) whose "$1" ;;
+    esac
+}
+
+# Within a package a prefix would be a part of what its next version takes for somebody's.
+require_no_package_around() {
+    find_nearest "$prefix"
+    for above in "$prefix" "$(cd "$nearest" 2>/dev/null && pwd -P)"; do
+        while test -n "$above"; do
+            test ! -e "$above/opkit-manifest.json" ||
+                fail 2 "$prefix lies in a package" "$above has opkit-manifest.json; packages have a folder of their own" "name another folder with --install-path DIR"
+            above=${above%/*}
+        done
+    done
 }
 
 # What is behind a folder that can't be entered isn't known, which isn't the same as not there.
@@ -409,7 +432,6 @@ list_receipt() { # folder
 }
 
 # Those of one version by its manifest.
-# Those of one version by its manifest.
 list_manifest() { # folder
     manifest=$versions/$1/opkit-manifest.json
     test -f "$manifest" || return 0
@@ -617,6 +639,7 @@ write_receipt() { # the receipts to keep
 install() {
     require_machine
     require_sums "$archive/opp"
+    require_no_package_around
     for place in "$prefix" "$state" "$versions"; do require_writable "$place"; done
     require_own
     begin
@@ -749,7 +772,6 @@ uninstall() {
     test -z "$kept" || say "left in $link, because opkit didn't put it there or it was edited since:$kept"
 }
 
-# What an interrupted removal left; somebody's files stay.
 # What an interrupted removal left; somebody's files stay.
 remove_lying() {
     for lying in "$versions"/*; do

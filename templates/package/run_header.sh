@@ -4,7 +4,10 @@ opkit_exit()
 {
     # Makeself's own are 1 and, before it extracts, 2 for what is damaged; 15 after a signal; res is 3 while it extracts.
     case "$1:${res-}" in
-    2:) exit 4 ;;
+    2:)
+        echo "  help: it isn't whole: copy or download it again" >&2
+        exit 4
+        ;;
     15:0) exit 130 ;;
     1: | 1:3 | 15:3)
         test -z "${location-}" || test "$keep" = y || rm -rf "$tmpdir"

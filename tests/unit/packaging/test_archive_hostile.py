@@ -11,7 +11,24 @@ from typing import Any
 
 import attrs
 import pytest
-from archive_support import ARCH, END, HEADER, KERNEL, LIBRARY, MACHINES, TOP, Good, ZipEntry, elf, entry, header, opp_root
+from archive_support import (
+    ARCH,
+    END,
+    HEADER,
+    INFO,
+    KERNEL,
+    LIBRARY,
+    MACHINES,
+    TOP,
+    Good,
+    ZipEntry,
+    elf,
+    entry,
+    header,
+    opp_root,
+    record_of,
+    zipped,
+)
 
 from opkit.deliverable import LARGEST_MANIFEST, MANIFEST
 from opkit.errors import ArchiveContentError, ArchiveEntryError, ArchiveError, ArchiveLimitError
@@ -190,27 +207,51 @@ _CONTENT = [
     _told("package-that-is-a-path", lambda said: said.update(package="../evil"), "'../evil' where [a-z][a-z0-9_]* is expected"),
     _told("version-that-is-a-path", lambda said: said.update(version="1/../../evil"), "'1/../../evil' where"),
     _told("later-layout", lambda said: said.update(layout=3), "layout 3; this opkit reads 2"),
-    _told("lacking", lambda said: said.pop("target"), "KeyError: 'target'"),
+    _told("lacking", lambda said: said.pop("target"), "it has no 'target'"),
     _told("wrong-type", lambda said: said.update(files={}), "expected list, found {}"),
     Hostile("no-json", lambda good: _raw(good, b"{").tar_gz(), ArchiveContentError, "is no manifest that this opkit can read"),
     Hostile("no-text", lambda good: _raw(good, b"\xff").tar_gz(), ArchiveContentError, "is no manifest that this opkit can read"),
-    Hostile("nested", lambda good: _raw(good, b"[" * 100_000).tar_gz(), ArchiveContentError, "RecursionError"),
+    Hostile("nested", lambda good: _raw(good, b"[" * 100_000).tar_gz(), ArchiveContentError, "it is nested too deeply"),
     Hostile("long-number", lambda good: _raw(good, b'{"layout": ' + b"9" * 5000 + b"}").tar_gz(), ArchiveContentError, "no manifest"),
 ]
 _TARGETS = [
     _told("other-system", lambda said: said["target"].update(os="windows"), "its manifest is for windows x86_64"),
-    _told("unknown-machine", lambda said: said["target"].update(arch="riscv64"), "opkit knows linux x86_64, linux aarch64"),
+    _told("unknown-machine", lambda said: said["target"].update(arch="riscv64"), "opkit knows linux aarch64, linux x86_64"),
     _told("other-machine", lambda said: said["target"].update(arch="aarch64"), "no library in op_graph/lib/linux/aarch64"),
     Hostile(
         "library-for-another",
         lambda good: good.place(LIBRARY, elf(MACHINES["aarch64"])).tar_gz(),
         ArchiveContentError,
-        "it is a library for aarch64, in a package for x86_64",
+        "it is for aarch64, the manifest says x86_64",
     ),
-    Hostile("library-for-a-vax", lambda good: good.place(LIBRARY, elf(75)).tar_gz(), ArchiveContentError, "it is a library for machine 75"),
-    Hostile("library-of-32-bits", lambda good: good.place(LIBRARY, elf(bits=1)).tar_gz(), ArchiveContentError, "no 64-bit shared library"),
-    Hostile("program", lambda good: good.place(LIBRARY, elf(kind=2)).tar_gz(), ArchiveContentError, "no 64-bit shared library"),
-    Hostile("half-a-header", lambda good: good.place(LIBRARY, elf()[:40]).tar_gz(), ArchiveContentError, "it is no ELF library"),
+    Hostile("library-for-a-vax", lambda good: good.place(LIBRARY, elf(75)).tar_gz(), ArchiveContentError, "shared library for machine 75"),
+    Hostile(
+        "library-of-32-bits", lambda good: good.place(LIBRARY, elf(bits=1)).tar_gz(), ArchiveContentError, "it is a 32-bit shared library"
+    ),
+    Hostile("program", lambda good: good.place(LIBRARY, elf(kind=2)).tar_gz(), ArchiveContentError, "it is a 64-bit executable"),
+    Hostile("half-a-header", lambda good: good.place(LIBRARY, elf()[:40]).tar_gz(), ArchiveContentError, "it is damaged"),
+    Hostile("header-alone", lambda good: good.place(LIBRARY, elf()[:64]).tar_gz(), ArchiveContentError, "it is damaged"),
+    Hostile(
+        "half-a-library", lambda good: good.place(LIBRARY, elf()[:-100]).tar_gz(), ArchiveContentError, "it ends before its segments do"
+    ),
+    Hostile(
+        "op-that-nothing-registers",
+        lambda good: good.place(LIBRARY, elf(ops=["Mul", "Sub"])).tar_gz(),
+        ArchiveContentError,
+        "no library of it registers Add, which its manifest says; registered: Mul, Sub",
+    ),
+    Hostile(
+        "library-that-registers-nothing",
+        lambda good: good.place(LIBRARY, elf(ops=[])).tar_gz(),
+        ArchiveContentError,
+        "no library of it registers Add, which its manifest says; registered: none",
+    ),
+    Hostile(
+        "newer-glibc-than-it-says",
+        lambda good: good.say(lambda said: said["requires"].update(glibc="2.17")).place(LIBRARY, elf(glibc="2.99")).tar_gz(),
+        ArchiveContentError,
+        "it needs glibc 2.99, the manifest says 2.17",
+    ),
     Hostile(
         "text-beside-the-library",
         lambda good: good.place(f"op_graph/lib/linux/{ARCH}/libextra.so", b"not a library\n").tar_gz(),
@@ -219,7 +260,96 @@ _TARGETS = [
     ),
     Hostile("no-library", lambda good: _unnamed(good, LIBRARY).tar_gz(), ArchiveContentError, f"no library in op_graph/lib/linux/{ARCH}"),
 ]
+
+
+def _with_metadata(good: Good, **texts: bytes | None) -> Good:
+    """With another text, or with none, of a file of its metadata."""
+    for name, text in texts.items():
+        path = f"{INFO}/{'entry_points.txt' if name == 'entry_points' else name}"
+        if text is None:
+            del good.metadata[path]
+        else:
+            good.metadata[path] = text
+    return good
+
+
+def _renamed(good: Good, folder: str) -> Good:
+    good.metadata = {name.replace(INFO, folder): text for name, text in good.metadata.items()}
+    return good
+
+
+def _recorded(good: Good, change: Callable[[bytes], bytes]) -> Good:
+    """With a record that says what `change` makes of the true one."""
+    good.top = "add"
+    good.record = change(record_of({**good.contents(), "add/__init__.py": b"", **good.metadata}))
+    return good
+
+
+def _lying(name: str, make: Callable[[Good], Good], says: str) -> Hostile:
+    return Hostile(f"wheel-{name}", lambda good: make(good).wheel(), ArchiveContentError, says)
+
+
+_LYING_WHEELS = [
+    Hostile(
+        "wheel-without-metadata",
+        lambda good: zipped([ZipEntry(f"add/{name.partition('/')[2]}".encode(), content) for name, content in good.contents().items()]),
+        ArchiveContentError,
+        "it has no metadata",
+    ),
+    _lying("without-a-record", lambda good: _recorded(good, lambda _: b""), f"--> '{INFO}/RECORD'"),
+    _lying("without-tags", lambda good: _with_metadata(good, WHEEL=None), f"--> '{INFO}/WHEEL'"),
+    _lying("without-a-name", lambda good: _with_metadata(good, METADATA=b"Version: 0.1.0\n"), "it doesn't say one name and one version"),
+    _lying("of-no-text", lambda good: _with_metadata(good, METADATA=b"Name: \xff\nVersion: 1\n"), "it isn't there, or isn't UTF-8"),
+    _lying("metadata-of-another", lambda good: _with_metadata(good, METADATA=b"Name: numpy\nVersion: 0.1.0\n"), "of 'numpy' '0.1.0'"),
+    _lying("metadata-of-another-version", lambda good: _with_metadata(good, METADATA=b"Name: add\nVersion: 2\n"), "of 'add' '2'"),
+    Hostile(
+        "wheel-with-two-metadata",
+        lambda good: good.wheel(ZipEntry(b"evil.dist-info/libx.so", elf())),
+        ArchiveContentError,
+        "it has the metadata of 2 distributions",
+    ),
+    Hostile(
+        "wheel-with-two-names",
+        lambda good: good.wheel(ZipEntry(b"evil.dist-info/METADATA", b"Name: evil")),
+        ArchiveContentError,
+        "two folders in it have the metadata of a wheel",
+    ),
+    _lying(
+        "for-another-machine",
+        lambda good: _with_metadata(good, WHEEL=b"Wheel-Version: 1.0\nTag: py3-none-linux_aarch64\n"),
+        "it says that the wheel is for 'py3-none-linux_aarch64', and the manifest x86_64",
+    ),
+    _lying("for-any-machine", lambda good: _with_metadata(good, WHEEL=b"Tag: py3-none-any\n"), "is for 'py3-none-any'"),
+    _lying("for-nothing", lambda good: _with_metadata(good, WHEEL=b"Wheel-Version: 1.0\n"), "is for nothing"),
+    _lying(
+        "wrong-hash",
+        lambda good: _recorded(good, lambda record: record.replace(b"sha256=", b"sha256=A", 1)),
+        "that the record of the wheel",
+    ),
+    _lying(
+        "weak-hash", lambda good: _recorded(good, lambda record: record.replace(b"sha256=", b"md5=", 1)), "that the record of the wheel"
+    ),
+    _lying("wrong-size", lambda good: _recorded(good, lambda record: record.replace(b",7\n", b",8\n")), "that the record of the wheel"),
+    _lying(
+        "recorded-and-gone", lambda good: _recorded(good, lambda record: record + b"ghost.py,,\n"), "'ghost.py' is in its record, and not"
+    ),
+    _lying("recorded-twice", lambda good: _recorded(good, lambda record: record + record.splitlines()[0] + b"\n"), "it names a file twice"),
+    _lying("record-of-no-rows", lambda good: _recorded(good, lambda _: b"add\n"), "doesn't have a path, a hash and a size"),
+    _lying("record-of-no-table", lambda good: _recorded(good, lambda _: b'"a'), "it is no table"),
+    Hostile(
+        "wheel-unrecorded", lambda good: good.wheel(ZipEntry(f"{INFO}/x".encode(), b"x")), ArchiveContentError, f"'{INFO}/x' is in the"
+    ),
+    _lying("entries-of-no-text", lambda good: _with_metadata(good, entry_points=b"[opkit.opp]\nadd = add\n# \xff\n"), "or isn't UTF-8"),
+    _lying("code-of-another", lambda good: _with_metadata(good, entry_points=b"[opkit.opp]\nadd = numpy\n"), "it has 'add = numpy in"),
+    _lying(
+        "command",
+        lambda good: _with_metadata(good, entry_points=b"[console_scripts]\nls = add:evil\n[opkit.opp]\nadd = add\n"),
+        "ls = add:evil",
+    ),
+    _lying("entries-of-no-table", lambda good: _with_metadata(good, entry_points=b"add = add\n"), "entry_points.txt"),
+]
 _WHEELS = [
+    *_LYING_WHEELS,
     _zipped("zip-traversal", ZipEntry(b"add/../../evil"), "its name leads out of the folder"),
     _zipped("zip-absolute", ZipEntry(b"/etc/passwd"), "its name is absolute"),
     _zipped("zip-link", ZipEntry(b"add/evil", b"/etc/passwd", _LINK), "it is a symbolic link"),
@@ -300,6 +430,29 @@ def test_a_hostile_archive_is_refused_with_nothing_written(
     assert hostile.says in told
     assert path.name in told
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", told), "a terminal would take a part of the message for something else"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (f"numpy-0.1.0-py3-none-linux_{ARCH}.whl", "its name isn't that of the wheel"),
+        (f"add-0.2.0-py3-none-linux_{ARCH}.whl", "its name isn't that of the wheel"),
+        ("add-0.1.0-py3-none-linux_aarch64.whl", "and the name of the wheel another"),
+        (f"add-0.1.0-cp311-cp311-linux_{ARCH}.whl", "and the name of the wheel another"),
+    ],
+)
+def test_a_wheel_with_the_name_of_another_is_refused(name: str, says: str, good: Good, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(good.wheel())
+    with pytest.raises(ArchiveContentError) as caught, open_archive(tmp_path / name):
+        pytest.fail("it was opened")
+    assert says in (caught.value.because or "")
+
+
+@pytest.mark.parametrize("name", [f"add-0.1.0-py3-none-linux_{ARCH}.whl", f"Add-0.1.0-1-py3-none-linux_{ARCH}.whl", "add (1).whl"])
+def test_a_wheel_with_its_own_name_or_with_none_is_opened(name: str, good: Good, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(good.wheel())
+    with open_archive(tmp_path / name) as root:
+        assert root.manifest.package == "add"
 
 
 def test_each_has_a_name_of_its_own() -> None:

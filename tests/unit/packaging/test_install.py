@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from install_support import HEADER, KERNEL, LIBRARY, install, opp_root, tree
 from manifest_support import signed
+from waiting_support import never_waiting
 
 from opkit.deliverable import MANIFEST, OppRoot, Requires, Target, library_folder
 from opkit.errors import BusyError, DeliverableError, IncompatibleError, NoSpaceError, UnwritableError, UsageError
-from opkit.packaging import Change, Source, default_prefix, install_all, installed, uninstall
+from opkit.packaging import Change, Source, default_prefix, install_all, installed, uninstall, verify_installed
 from opkit.toolkit import host_arch
 
 
@@ -92,6 +93,11 @@ def test_everyone_can_read_it_whatever_the_umask(source: OppRoot, tmp_path: Path
     assert {mode for path, mode in modes.items() if path.is_file() and path.suffix != ".so"} == {0o644}
     above = [path for path in (tmp_path / "new").rglob("*") if path.is_dir() and not path.is_symlink()]
     assert {path.stat().st_mode & 0o777 for path in above} == {0o755}
+    assert [path for path in (tmp_path / "new").rglob("*") if not path.stat().st_mode & 0o004] == []
+    # Who lets others write it means it.
+    (tmp_path / "new/prefix/.opkit/.lock").chmod(0o666)
+    install(source, tmp_path / "new" / "prefix")
+    assert (tmp_path / "new/prefix/.opkit/.lock").stat().st_mode & 0o777 == 0o666
 
 
 def test_the_receipt_says_what_came_from_where_and_when(source: OppRoot, tmp_path: Path) -> None:
@@ -228,6 +234,30 @@ def test_a_package_whose_link_was_removed_leaves_what_was_put_into_it(source: Op
     assert tree(prefix / "add") == kept
 
 
+def test_a_package_whose_link_was_removed_goes_with_an_uninstall_but_for_what_is_somebodys(source: OppRoot, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    folder = install(source, prefix).folder
+    (folder / "notes.txt").write_text("mine")
+    (prefix / "add").unlink()
+    (removal,) = uninstall(["add"], prefix)
+    assert removal.removed is not None
+    assert removal.removed.version == "0.1.0"
+    assert tree(prefix / "add") == {"notes.txt": "mine"}
+    assert len(list((prefix / ".opkit/add").iterdir())) == 1
+    # What is nobody's but somebody's stays where it is, linked or not.
+    (prefix / "add").unlink()
+    assert uninstall(["add"], prefix)[0].removed is None
+    assert [path.read_text() for path in prefix.rglob("notes.txt")] == ["mine"]
+
+
+def test_something_of_somebodys_in_the_place_of_a_removed_link_stays(source: OppRoot, tmp_path: Path) -> None:
+    install(source, tmp_path / "prefix")
+    (tmp_path / "prefix/add").unlink()
+    (tmp_path / "prefix/add").write_text("mine")
+    assert uninstall(["add"], tmp_path / "prefix")[0].removed is None
+    assert (tmp_path / "prefix/add").read_text() == "mine"
+
+
 def test_a_package_whose_version_in_use_was_removed_leaves_what_is_in_another(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     folder = install(source, prefix).folder
@@ -362,15 +392,43 @@ def test_a_receipt_with_a_path_that_no_package_has_is_no_receipt(source: OppRoot
     document["installs"][0]["files"][path] = {"sha256": "0" * 64, "mode": "0644"}
     (prefix / ".opkit/add.json").write_text(json.dumps(document))
     (state,) = installed(prefix)
-    assert (state.receipt, state.problems()) == (None, [])
+    assert (state.receipt, state.problems()) == (None, [f"its receipt {prefix}/.opkit/add.json isn't one that this opkit can read"])
 
 
-def test_a_file_that_lost_what_lets_others_read_it_is_told(source: OppRoot, tmp_path: Path) -> None:
+def test_a_file_with_a_mode_that_it_was_not_installed_with_is_told_by_list_and_verify(source: OppRoot, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     install(source, prefix)
     (prefix / "add" / KERNEL).chmod(0o600)
-    (prefix / "add" / LIBRARY).chmod(0o444)  # not executable: that hinders nobody
-    assert installed(prefix)[0].problems() == [f"{KERNEL} has mode 0600, and was installed with 0644"]
+    (prefix / "add" / MANIFEST).chmod(0o640)
+    (prefix / "add" / HEADER).chmod(0o664)  # neither hinders anybody, nor
+    (prefix / "add" / LIBRARY).chmod(0o444)  # that it isn't executable
+    told = [f"{KERNEL} has mode 0600, and was installed with 0644", f"{MANIFEST} has mode 0640, and was installed with 0644"]
+    (state,) = installed(prefix)
+    assert state.problems() == told
+    assert {*told} <= {*verify_installed(state, environ=None).violations}
+    (prefix / "add" / LIBRARY).chmod(0o4755)
+    assert f"{LIBRARY} has mode 4755, and was installed with 0755" in installed(prefix)[0].problems()
+    install(source, prefix)
+    assert installed(prefix)[0].problems() == []
+
+
+def test_a_link_to_the_same_content_is_told_by_list_and_verify(source: OppRoot, tmp_path: Path) -> None:
+    """What it leads to is somebody else's to change."""
+    prefix = tmp_path / "prefix"
+    install(source, prefix)
+    shutil.copytree(source.path / "op_graph", tmp_path / "theirs")
+    (prefix / "add" / HEADER).unlink()
+    (prefix / "add" / HEADER).symlink_to(tmp_path / "theirs/include/add.h")
+    os.mkfifo(prefix / "add" / "pipe")
+    told = [f"{HEADER} is a link, and a package holds none", "pipe is neither a file nor a folder"]
+    (state,) = installed(prefix)
+    assert state.problems() == told
+    assert {*told} <= {*verify_installed(state, environ=None).violations}
+    shutil.rmtree(prefix / "add/op_graph")
+    (prefix / "add/op_graph").symlink_to(tmp_path / "theirs")
+    assert installed(prefix)[0].problems() == ["op_graph is a link, and a package holds none", told[1]]
+    install(source, prefix)
+    assert [*installed(prefix)[0].problems()] == [told[1]]
 
 
 _RECEIPTS = ["", "{", "[]", '{"layout": 1}', '{"layout": 2, "installs": []}', '{"layout": 1, "installs": [{"package": 1}]}', "[" * 100_000]
@@ -382,12 +440,47 @@ def test_a_damaged_receipt_is_no_receipt_and_installing_again_mends_it(source: O
     install(source, prefix)
     (prefix / ".opkit/add.json").write_text(text)
     (state,) = installed(prefix)
-    assert (state.receipt, state.version, state.problems()) == (None, "0.1.0", [])
+    assert (state.receipt, state.version) == (None, "0.1.0")
+    (problem,) = state.problems()
+    receipt = f"its receipt {prefix}/.opkit/add.json"
+    assert problem in (f"{receipt} isn't one that this opkit can read", f"{receipt} doesn't tell of {state.folder.name}")
+    assert problem in verify_installed(state, environ=None).violations
     (prefix / "add" / HEADER).write_text("edited")
     install(source, prefix)
     (state,) = installed(prefix)
     assert state.receipt is not None
+    assert state.problems() == []
     assert tree(prefix / "add") == {**tree(source.path), f"{HEADER}.edited": "edited"}
+
+
+@pytest.mark.parametrize("there", ["a pipe", "a folder", "a huge file", "nothing"])
+def test_what_is_no_file_in_the_place_of_a_receipt_keeps_nobody_waiting(source: OppRoot, tmp_path: Path, there: str) -> None:
+    prefix = tmp_path / "prefix"
+    receipt = prefix / ".opkit/add.json"
+    install(source, prefix)
+    receipt.unlink()
+    if there == "a pipe":
+        os.mkfifo(receipt)
+    elif there == "a folder":
+        receipt.mkdir()
+    elif there == "a huge file":
+        with receipt.open("wb") as file:
+            file.truncate(1 << 42)
+    told = {
+        "a pipe": "can't be read: it is no file",
+        "a folder": "can't be read: Is a directory",
+        "a huge file": f"can't be read: it has {1 << 42} bytes, and at most {32 << 20} are read",
+        "nothing": "is missing",
+    }
+    with never_waiting():
+        (state,) = installed(prefix)
+        assert state.problems() == [f"its receipt {receipt} {told[there]}"]
+        if there == "a folder":
+            with pytest.raises(UnwritableError, match="cannot write"):
+                install(source, prefix)
+            receipt.rmdir()
+        install(source, prefix)
+    assert installed(prefix)[0].problems() == []
 
 
 @settings(deadline=None, max_examples=40)
@@ -504,6 +597,28 @@ def test_a_prefix_inside_of_what_is_installed_is_refused(source: OppRoot, tmp_pa
     assert sorted(path.name for path in source.path.iterdir()) == ["op_graph", MANIFEST]
 
 
+@pytest.mark.parametrize("named", ["prefix/add", "prefix/add/op_graph/deeper", "output", "linked"])
+def test_a_prefix_inside_of_a_package_is_refused(source: OppRoot, tmp_path: Path, named: str) -> None:
+    install(source, tmp_path / "prefix")
+    (tmp_path / "linked").symlink_to("output/op_graph")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UsageError, match=r"--prefix .* a package") as caught:
+        install(opp_root(tmp_path / "mul", {LIBRARY: "mul"}, package="mul"), tmp_path / named)
+    assert caught.value.because == (
+        f"{tmp_path / ('prefix/add' if named.startswith('prefix') else 'output')} has {MANIFEST}; a prefix holds packages, "
+        "each in a folder of its own"
+    )
+    assert sorted({*tmp_path.rglob("*")} - {*(tmp_path / "mul").rglob("*"), tmp_path / "mul"}) == before
+
+
+def test_a_link_to_nowhere_is_told_as_that(source: OppRoot, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    for prefix in (tmp_path / "link", tmp_path / "link" / "deeper"):
+        with pytest.raises(UnwritableError) as caught:
+            install(source, prefix)
+        assert caught.value.because == f"{tmp_path / 'link'} is a link to nowhere, which isn't there"
+
+
 def test_a_prefix_that_is_a_link_is_used_as_it_is_named(source: OppRoot, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -547,8 +662,13 @@ def test_no_room_is_told_before_anything_is_written(source: OppRoot, tmp_path: P
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*real[:4], 0, *real[5:])))
     with pytest.raises(NoSpaceError, match="no room in") as caught:
         install(source, tmp_path / "prefix")
-    assert "0 are free" in (caught.value.because or "")
+    size = sum(file.size for file in source.manifest.files)
+    needed = 6 * real.f_frsize
+    assert caught.value.because == f"the files of {size} bytes need {needed} with their folders, and 0 are free"
     assert not (tmp_path / "prefix").exists()
+    # As much as it says is enough.
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*real[:4], needed // real.f_frsize, *real[5:])))
+    install(source, tmp_path / "prefix")
 
 
 def test_an_uninstall_leaves_no_trace_and_a_second_one_is_no_error(source: OppRoot, tmp_path: Path) -> None:

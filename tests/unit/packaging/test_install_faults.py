@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _ctypes
 import os
 import shutil
 import subprocess
@@ -13,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from install_support import HEADER, LIBRARY, install, opp_root, tree
-from manifest_support import signed
 
 from opkit.cli import main
 from opkit.errors import NoSpaceError, UnwritableError
-from opkit.packaging import installed, pack
+from opkit.packaging import installed, pack, uninstall
 
 _PROGRAM = Path(__file__).resolve().parents[2] / "fault_support.py"
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file system of its own, and one that makes and removes folders fast
@@ -69,6 +67,26 @@ def test_a_folder_of_somebody_else_is_named_with_its_owner_and_ones_own_is_insta
 
 
 @pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A prefix with a package in it, mounted so that nobody can write it."""
+    prefix = tmp_path / "read-only"
+    install(opp_root(tmp_path / "old", {LIBRARY: "old"}), prefix)
+    mounted = subprocess.run(["mount", "--bind", "-o", "ro", prefix, prefix], capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield prefix
+    subprocess.run(["umount", prefix], check=True)
+
+
+def test_a_read_only_file_system_is_told_as_that(read_only: Path, tmp_path: Path) -> None:
+    for change in (lambda: install(opp_root(tmp_path / "new", {LIBRARY: "new"}), read_only), lambda: uninstall(["add"], read_only)):
+        with pytest.raises(UnwritableError) as caught:
+            change()
+        assert caught.value.because == f"{read_only} lies on a read-only file system"
+    assert installed(read_only)[0].problems() == []
+
+
+@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """Two megabytes and as many files as three installs of a package of one file need."""
     disk = tmp_path / "disk"
@@ -87,7 +105,7 @@ def test_a_really_full_disk_leaves_the_installed_version(small_disk: Path, tmp_p
     prefix = small_disk / "prefix"
     install(opp_root(tmp_path / "old", {LIBRARY: "old"}), prefix)
     with pytest.raises(NoSpaceError):
-        install(opp_root(tmp_path / "large", {LIBRARY: "x" * (3 << 19)}), prefix)
+        install(opp_root(tmp_path / "large", {LIBRARY: "x" * (5 << 19)}), prefix)
     # There is room, but not for so many files.
     many = {f"op_graph/include/{number}.h": "" for number in range(40)}
     with pytest.raises(UnwritableError, match="cannot write") as caught:
@@ -119,15 +137,12 @@ def test_an_archive_is_installed_from_a_temporary_folder_on_another_file_system(
 ) -> None:
     if folder.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is no second file system that this user may write")
-    # Any library of this machine: an archive holds nothing that GE couldn't open.
-    library = tmp_path / "output" / LIBRARY
-    library.parent.mkdir(parents=True)
-    shutil.copy(_ctypes.__file__, library)
-    packed = pack(signed(tmp_path / "output", [LIBRARY]), tmp_path / "dist", is_simulator_allowed=True)
+    root = opp_root(tmp_path / "output", {LIBRARY: "library"})
+    packed = pack(root, tmp_path / "dist", is_simulator_allowed=True)
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", None)
     assert main(["install", str(packed.path), "--prefix", str(tmp_path / "prefix")]) == 0
-    assert (tmp_path / "prefix/add" / LIBRARY).read_bytes() == library.read_bytes()
+    assert tree(tmp_path / "prefix/add") == {LIBRARY: "library"}
     assert list(folder.iterdir()) == []
     (state,) = installed(tmp_path / "prefix")
     assert state.receipt is not None

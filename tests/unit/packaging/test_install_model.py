@@ -147,6 +147,8 @@ class Prefix(RuleBasedStateMachine):
             edited = {path for path in ours if self.there[package].get(path, ours[path]) != ours[path]}
             told = [f"{path} is missing" for path in missing] + [f"{path} was edited" for path in edited]
             told += [f"{states[package].folder / MANIFEST} is missing"] if self.lost.get(package) == "manifest" else []
+            receipt = self.prefix / f".opkit/{package}.json"
+            told += [f"its receipt {receipt} isn't one that this opkit can read"] if self.lost.get(package) == "receipt" else []
             assert sorted(states[package].problems()) == sorted(told)
 
     @invariant()

@@ -11,7 +11,9 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import archive_support
 import pytest
+from archive_support import ARCH, INFO, Good
 from manifest_support import signed
 
 from opkit.build import Project, Settings
@@ -188,3 +190,42 @@ def test_a_python_that_keeps_the_current_folder_out_makes_wheels_too(built: OppR
     with pytest.raises(UsageError) as caught:
         make_wheel(Project.at(tmp_path), built.manifest, toolkit, tmp_path / "dist", environ, settings=Settings())
     assert "the build backend None" in (caught.value.because or "")
+
+
+def _of_backend(good: Good, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the backend, which takes seconds and an environment: it leaves this wheel."""
+    name = f"add-0.1.0-py3-none-linux_{ARCH}.whl"
+    monkeypatch.setattr("opkit.packaging.wheel._build", lambda _project, _wishes, folder: (folder / name).write_bytes(good.wheel()))
+
+
+def test_a_wheel_that_is_as_the_project_should_make_it_is_taken(tmp_path: Path, toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = archive_support.opp_root(tmp_path / "output", kind="cann")
+    (tmp_path / "pyproject.toml").write_text("")
+    _of_backend(Good.of(root), monkeypatch)
+    _make(tmp_path, root.manifest, toolkit)
+    assert [path.name for path in (tmp_path / "dist").iterdir()] == [f"add-0.1.0-py3-none-linux_{ARCH}.whl"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        (None, "names no entry point of opkit.opp"),
+        (b"[console_scripts]\nls = add:evil\n[opkit.opp]\nadd = add\n", "ls = add:evil in [console_scripts]"),
+        (b"[opkit.opp]\nother = add\n", "other = add in [opkit.opp]"),
+    ],
+    ids=["none", "a command", "another name"],
+)
+def test_a_wheel_in_which_nobody_finds_the_ops_alone_is_not_made(
+    entries: bytes | None, told: str, tmp_path: Path, toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = archive_support.opp_root(tmp_path / "output", kind="cann")
+    (tmp_path / "pyproject.toml").write_text("")
+    good = Good.of(root)
+    path = f"{INFO}/entry_points.txt"
+    good.metadata = {name: text for name, text in good.metadata.items() if name != path} | ({} if entries is None else {path: entries})
+    _of_backend(good, monkeypatch)
+    with pytest.raises(UsageError) as caught:
+        _make(tmp_path, root.manifest, toolkit)
+    assert told in (caught.value.because or "")
+    assert "pyproject.toml" in (caught.value.help or "")
+    assert not (tmp_path / "dist").exists()

@@ -44,6 +44,7 @@ def test_each_kind_is_known_and_gives_its_opp_root(project: Path, tmp_path: Path
         "add-0.2.0-py3-none-linux_x86_64.whl",
         "mul-0.1.0-linux_aarch64.tar.zst",
         "add-0.2.0-linux_x86_64.run",
+        "add-0.0.1-linux_x86_64.run",
     ],
 )
 def test_a_folder_of_two_packages_asks_for_one(second: str, project: Path) -> None:
@@ -54,8 +55,18 @@ def test_a_folder_of_two_packages_asks_for_one(second: str, project: Path) -> No
     with pytest.raises(AmbiguousSourceError, match="holds 2 packages") as caught:
         find_place(dist)
     assert caught.value.because == ", ".join(sorted([first.name, second]))
-    assert caught.value.help == f"name one: '{min(first, dist / second)}'"
+    archives = [each for each in (first, dist / second) if each.suffix != ".run"]
+    assert caught.value.help == f"name one: '{min(archives)}'"
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.case("K9")
+def test_a_folder_of_installers_alone_asks_for_an_archive(tmp_path: Path) -> None:
+    for version in ("0.1.0", "0.2.0"):
+        (tmp_path / f"add-{version}-linux_x86_64.run").write_text("#!/bin/sh\n")
+    with pytest.raises(AmbiguousSourceError) as caught:
+        find_place(tmp_path)
+    assert caught.value.help == "make an archive: opkit package --format tar"
 
 
 def test_what_is_no_package_is_told_with_what_would_be_one(project: Path, tmp_path: Path) -> None:

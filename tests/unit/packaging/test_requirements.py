@@ -57,6 +57,17 @@ def test_kernels_for_another_chip_are_refused_with_both(tmp_path: Path) -> None:
     assert _warnings(tmp_path, _HERE._replace(npu_arch=None), target=target) == [], "without a device nothing is known"
 
 
+def test_kernels_for_another_device_than_the_simulator_stands_for_are_a_warning(tmp_path: Path, toolkit: Toolkit) -> None:
+    """Whose computer has no device may fill the prefix of those that do."""
+    target = Target(os="linux", arch="x86_64", npu_arch="dav-3510")
+    manifest = opp_root(tmp_path, kind="cann", target=target).manifest
+    (warning,) = require_met(manifest, _HERE._replace(is_simulated=True))
+    assert warning.because == "no device is here, and the simulator stands for dav-2201"
+    assert warning.help == "take the package for dav-2201, or build it for that: opkit build --npu-arch dav-2201"
+    assert this_machine(toolkit).is_simulated
+    assert not this_machine(None).is_simulated
+
+
 def test_all_that_is_in_the_way_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(IncompatibleError, match="is for linux aarch64") as caught:
         _warnings(tmp_path, target=Target(os="linux", arch="aarch64", npu_arch="dav-3510"), glibc="9.99")

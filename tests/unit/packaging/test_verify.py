@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from archive_support import ARCH, KERNEL, LIBRARY, MACHINES, elf, opp_root
 from manifest_support import signed
 
 from opkit.deliverable import OppRoot, Requires, Target
-from opkit.packaging import verify
+from opkit.packaging import pack, verify
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _HERE = f"op_graph/lib/linux/{host_arch()}"
 
@@ -58,7 +60,7 @@ def root_of(tmp_path: Path, libraries: dict[str, bytes]) -> Callable[..., OppRoo
         (tmp_path / "output" / _HERE / "libcust_opapi.so").write_bytes(libraries[library])
         (tmp_path / "output" / _HERE / "add.asc").write_text("kernel")
         files = [f"{_HERE}/libcust_opapi.so", f"{_HERE}/add.asc"]
-        return signed(tmp_path / "output", files, requires=requires or Requires())
+        return signed(tmp_path / "output", files, ops=(), requires=requires or Requires())
 
     return make
 
@@ -95,7 +97,7 @@ def test_nothing_is_run_of_what_is_not_what_was_built(root_of: Callable[..., Opp
         assert not (tmp_path / "told").exists()
     # As it would have.
     (root.path / _HERE / "libextra.so").unlink()
-    verify(signed(root.path, [f"{_HERE}/libcust_opapi.so"]), environ=environ)
+    verify(signed(root.path, [f"{_HERE}/libcust_opapi.so"], ops=()), environ=environ)
     assert (tmp_path / "told").exists()
 
 
@@ -146,6 +148,44 @@ def test_a_library_for_another_machine_is_not_loaded(tmp_path: Path) -> None:
     path = f"op_graph/lib/linux/{other}/libcust_opapi.so"
     root = opp_root(tmp_path, {path: elf(MACHINES[other])}, target=Target(os="linux", arch=other))
     assert verify(root, environ={}).skipped == (f"not loaded: it is for {other}, this computer is {host_arch()}",)
+
+
+@pytest.fixture
+def no_programs(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, from which nothing may be executed."""
+    mount = tmp_path / "noexec"
+    mount.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec,size=8m", "tmpfs", mount], capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield mount
+    subprocess.run(["umount", mount], check=True)
+
+
+@pytest.mark.case("I9")
+def test_an_archive_that_is_unpacked_where_nothing_may_be_executed_is_verified_but_for_the_loading(
+    root_of: Callable[..., OppRoot], no_programs: Path, tmp_path: Path
+) -> None:
+    """A real mount, and a process of its own with TMPDIR on it; the packages are installed from there to elsewhere."""
+    packed = pack(root_of("alone"), tmp_path / "dist", is_simulator_allowed=True).path
+
+    def opkit(*words: str | Path) -> dict[str, Any]:
+        environ = {**os.environ, "TMPDIR": str(no_programs)}
+        argv = [sys.executable, "-m", "opkit", *map(str, words), "--json"]
+        done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
+
+    (verified,) = opkit("verify", packed)["packages"]
+    assert verified["violations"] == []
+    (skipped,) = verified["skipped"]
+    assert f"not loaded: {no_programs}/" in skipped
+    assert "lies where nothing may be executed; an archive is unpacked below TMPDIR, which can be another" in skipped
+    opkit("install", packed, "--prefix", tmp_path / "prefix")
+    (installed,) = opkit("verify", tmp_path / "prefix")["packages"]
+    assert (installed["violations"], installed["skipped"]) == ([], [])
+    assert list(no_programs.iterdir()) == []
 
 
 @pytest.mark.case("I9")

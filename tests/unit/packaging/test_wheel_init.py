@@ -93,6 +93,40 @@ def test_a_loaded_library_of_another_package_says_that_it_is_too_late(site: Path
     assert [text.partition(",")[0] for text in told] == [f"{site / 'alpha'} comes too late: GE has loaded {library}"]
 
 
+@pytest.mark.case("E9")
+@pytest.mark.parametrize(
+    ("place", "is_late"),
+    [
+        ("libcust_opapi.so", True),
+        ("op_graph/lib/linux/x86_64/any.so", True),
+        ("op_proto/lib/linux/x86_64/libcust_opsproto.so", True),
+        ("op_impl/ai_core/tbe/op_tiling/liboptiling.so", True),
+        ("lib/python3.11/lib-dynload/_ctypes.so", False),
+        ("op_graph/include/any.so", False),
+        ("libmine.so", False),
+    ],
+)
+def test_only_what_ge_loads_of_a_folder_says_that_it_has_started(place: str, is_late: bool, site: Path, tmp_path: Path) -> None:
+    """An element may hold a whole Python, whose own libraries are loaded all the time."""
+    library = _library(tmp_path / "other" / place)
+    assert [f"GE has loaded {library}" in text for text in _imported(site, "alpha", library, current=str(tmp_path / "other"))[2]] == (
+        [True] if is_late else []
+    )
+
+
+@pytest.mark.case("E9")
+@pytest.mark.parametrize("line", ["import beta", "from beta import opp_root", "alpha.activate()", "import user"])
+def test_a_warning_names_the_line_that_comes_too_late(line: str, site: Path, tmp_path: Path) -> None:
+    library = _library(tmp_path / "other" / "libcust_opapi.so")
+    (site / "user.py").write_text("import os\nimport beta\n")
+    program = tmp_path / "program.py"
+    program.write_text(f"import ctypes, sys\nsys.path.insert(0, {str(site)!r})\nimport alpha\nctypes.CDLL({str(library)!r})\n{line}\n")
+    environ = {"PATH": os.environ["PATH"], "ASCEND_CUSTOM_OPP_PATH": str(tmp_path / "other")}
+    told = subprocess.run([sys.executable, program], env=environ, capture_output=True, text=True, check=True).stderr
+    place = f"{site}/user.py:2" if line == "import user" else f"{program}:5"
+    assert told.startswith(f"{place}: RuntimeWarning: {site}/{'alpha' if 'alpha' in line else 'beta'} comes too late")
+
+
 def test_a_package_that_ge_has_loaded_is_not_too_late(site: Path) -> None:
     library = _library(site / "alpha" / "op_graph" / "lib" / "libcust_opapi.so")
     assert _imported(site, "alpha", library, current=str(site / "alpha"))[2] == []
