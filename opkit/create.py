@@ -18,10 +18,11 @@ import attrs
 from opkit import resources
 from opkit.codegen import ImportedProject, NewProject, render, render_imported, render_project
 from opkit.errors import FolderNotEmptyError, ForeignFileError, SpecError, SpecErrors, UsageError
-from opkit.files import guard_writing, make_folders
+from opkit.files import FOLDER_MODE, guard_writing, make_folders
 from opkit.spec import SpecWarning, find_dtype, load_package
+from opkit.spec.dtypes import DTYPES
 from opkit.spec.importers import Brought, Question, SpecText, spec_text
-from opkit.spec.problems import Rule
+from opkit.spec.problems import Rule, did_you_mean
 from opkit.spec.reserved import is_built_in
 
 __all__ = ["Created", "Imported", "create_imported", "create_project", "kernels_offered", "op_type_of"]
@@ -107,7 +108,7 @@ def _created(folder: Path, fill: Callable[[Path], _Told]) -> tuple[tuple[str, ..
             with _parents_made(folder), _staged(folder.parent) as staged:
                 told = fill(staged)
                 # mkdtemp makes it for its owner alone; a project is a folder like any other.
-                staged.chmod(0o755)
+                staged.chmod(FOLDER_MODE)
                 staged.rename(folder)
     return tuple(sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())), told
 
@@ -161,11 +162,12 @@ def _check_kernel(project: NewProject) -> None:
     unknown = [dtype for dtype in project.dtypes if find_dtype(dtype) is None]
     if unknown or not project.dtypes:
         msg = f"no such dtype: {unknown[0]}" if unknown else "an op needs a dtype"
-        raise UsageError(msg, help="for instance --dtype float32")
+        near = did_you_mean(unknown[0], DTYPES) if unknown else None
+        raise UsageError(msg, help=near or "for instance --dtype float32")
     kernel = Path(project.kernel).stem
     if kernel not in _KERNELS:
         msg = f"opkit has no kernel {kernel}"
-        raise UsageError(msg, help=f"one of: {', '.join(kernels_offered())}")
+        raise UsageError(msg, help=did_you_mean(kernel, kernels_offered()) or f"one of: {', '.join(kernels_offered())}")
     refused = [dtype for dtype in project.dtypes if (known := find_dtype(dtype)) is not None and known.name not in _KERNELS[kernel]]
     if refused:
         msg = f"the kernel {kernel} can't compute in {refused[0]}"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from opkit.cli.common import opp_roots, prefix_to_read
+from opkit.cli.common import opp_roots, prefix_to_read, python_of, python_option
 from opkit.errors import NotAProjectError, NotInstalledError, UsageError
 
 __all__ = ["Wanted", "activation_options"]
@@ -41,20 +41,17 @@ class Wanted(NamedTuple):
     def _installed(self, environ: Mapping[str, str], *, is_asked: bool) -> list[Path]:
         from opkit.run import Sources, find_installed
 
-        sources = Sources(
-            prefix=prefix_to_read(self.prefix, environ),
-            python=None if self.python is None else Path(self.python),
-        )
-        roots = [root.path for root in find_installed(sources, self.packages)]
-        if not roots:
-            because = f"no package is installed in {sources}"
-            if is_asked:
-                msg = "there is nothing to activate"
-                raise NotInstalledError(msg, because=because, help="opkit install, or pip install a wheel")
-            msg = ". is no opkit project"
-            help_text = "name the folder of a project, start one with: opkit new NAME, or install a package: opkit install"
-            raise NotAProjectError(msg, because=f"it has no ops.py, and {because}", help=help_text)
-        return roots
+        sources = Sources(prefix=prefix_to_read(self.prefix, environ), python=python_of(self.python))
+        roots = [root.path for root in find_installed(sources, self.packages, is_needed=True)]
+        if roots:
+            return roots
+        because = f"no package is installed in {sources}"
+        if is_asked:
+            msg = "there is nothing to activate"
+            raise NotInstalledError(msg, because=because, help="opkit install, or pip install a wheel")
+        msg = ". is no opkit project"
+        help_text = "name the folder of a project, start one with: opkit new NAME, or install a package: opkit install"
+        raise NotAProjectError(msg, because=f"it has no ops.py, and {because}", help=help_text)
 
 
 def activation_options(function: _Function) -> _Function:
@@ -76,9 +73,7 @@ def activation_options(function: _Function) -> _Function:
     decorated: Any = wrapped
     for option in (
         click.option("--package", "packages", multiple=True, metavar="NAME", help="Only this installed package; may be repeated."),
-        click.option(
-            "--python", type=click.Path(), metavar="PATH", help="Interpreter or virtual environment with wheels.  [default: opkit's own]"
-        ),
+        python_option,
         click.option(
             "--prefix", type=click.Path(), metavar="DIR", help="Prefix with packages.  [default: OPKIT_PREFIX, or the user's own]"
         ),

@@ -30,6 +30,8 @@ __all__ = [
     "prefix_option",
     "prefix_to_read",
     "project_options",
+    "python_of",
+    "python_option",
     "report_kept",
     "toolkit_of",
     "toolkit_option",
@@ -193,6 +195,20 @@ def prefix_option(function: _Function) -> _Function:
     )(function)
 
 
+def python_option(function: _Function) -> _Function:
+    """Adds --python; the command gets `python`, for `python_of`."""
+    return click.option(
+        "--python", type=click.Path(), metavar="PATH", help="Interpreter or virtual environment with wheels.  [default: opkit's own]"
+    )(function)
+
+
+def python_of(named: str | None) -> Path | None:
+    """What is named with a '/' is that file, and not a command of its name: a Path would forget the "./"."""
+    if named is None:
+        return None
+    return _absolute(Path(named)) if os.sep in named else Path(named)
+
+
 def prefix_of(named: str | None, environ: Mapping[str, str]) -> Path:
     """The prefix to change. Raises MachineError where none is named and the user has no folder for one."""
     prefix = prefix_to_read(named, environ)
@@ -206,7 +222,11 @@ def prefix_to_read(named: str | None, environ: Mapping[str, str]) -> Path | None
     """None where none is named and the user has none. Raises UsageError for what can't be one."""
     from opkit.packaging import checked_prefix, default_prefix
 
-    return default_prefix(environ) if named is None else checked_prefix(named)
+    prefix = default_prefix(environ) if named is None else checked_prefix(named)
+    if prefix is not None and os.path.exists(prefix) and not os.path.isdir(prefix):  # noqa: PTH110, PTH112 - Path's raise below a closed folder
+        msg = f"the prefix {prefix} is no folder"
+        raise UsageError(msg, because="it is a file", help="name the folder of the installed packages: --prefix DIR")
+    return prefix
 
 
 def report_kept(root: Path, kept: Kept) -> None:

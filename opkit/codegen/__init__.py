@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from opkit.codegen.fileset import Changes, Drift, DriftKind, FileSet, GeneratedFile, drift
+from opkit.codegen.fileset import OWNED_FILES, Changes, Drift, DriftKind, FileSet, GeneratedFile, drift
 from opkit.codegen.project import ImportedProject, NewProject, render_imported, render_project
 from opkit.codegen.render import render
 
 __all__ = [
+    "OWNED_FILES",
     "Changes",
     "Drift",
     "DriftKind",

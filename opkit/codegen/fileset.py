@@ -17,11 +17,21 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from opkit.errors import EditedFileError, FolderNotEmptyError
-from opkit.files import guard_writing, make_folders, remove_empty_folders, write_whole
+from opkit.files import (
+    FILE_MODE,
+    LARGEST_TEXT,
+    PROGRAM_MODE,
+    content_of,
+    guard_reading,
+    guard_writing,
+    make_folders,
+    remove_empty_folders,
+    write_whole,
+)
 
-__all__ = ["MANIFEST", "Changes", "Drift", "DriftKind", "FileSet", "GeneratedFile", "drift"]
+__all__ = ["OWNED_FILES", "Changes", "Drift", "DriftKind", "FileSet", "GeneratedFile", "drift"]
 
-MANIFEST = ".opkit/generated.json"
+OWNED_FILES = ".opkit/generated.json"
 _SCHEMA = 1
 
 
@@ -194,15 +204,15 @@ def _digest(content: bytes) -> str:
 
 
 def _read(project: Path, path: str) -> bytes | None:
-    with guard_writing(project / path):
+    with guard_reading(project / path):
         try:
-            return (project / path).read_bytes()
+            return content_of(project / path, most=LARGEST_TEXT)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
 
 def _read_manifest(project: Path) -> dict[str, _Owned]:
-    content = _read(project, MANIFEST)
+    content = _read(project, OWNED_FILES)
     if content is None:
         return {}
     try:
@@ -211,13 +221,13 @@ def _read_manifest(project: Path) -> dict[str, _Owned]:
             msg = f"schema {document['schema']!r} is not {_SCHEMA}"
             raise ValueError(msg)  # noqa: TRY301 - one handler for all that can be wrong with the file
         return {_inside(path): _owned(entry) for path, entry in document["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as fault:
-        msg = f"{MANIFEST} is not what opkit writes"
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+        msg = f"{OWNED_FILES} is not what opkit writes"
         raise EditedFileError(
             msg,
-            where=str(project / MANIFEST),
+            where=str(project / OWNED_FILES),
             because=f"{type(fault).__name__}: {fault}",
-            help="restore it from version control, or delete it together with the generated files",
+            help="restore it from version control, or delete it: files that are as opkit writes them are taken for its own again",
         ) from fault
 
 
@@ -240,15 +250,15 @@ def _write_manifest(project: Path, files: Mapping[str, _Owned]) -> None:
         entry = files[path]
         entries[path] = {"sha256": entry.digest} if entry.previous is None else {"sha256": entry.digest, "previous": entry.previous}
     content = (json.dumps({"schema": _SCHEMA, "files": entries}, indent=2, ensure_ascii=False) + "\n").encode()
-    if _read(project, MANIFEST) != content:
-        _replace(project, MANIFEST, content, is_executable=False)
+    if _read(project, OWNED_FILES) != content:
+        _replace(project, OWNED_FILES, content, is_executable=False)
 
 
 def _replace(project: Path, path: str, content: bytes, *, is_executable: bool) -> None:
     target = project / path
     with guard_writing(target):
         make_folders(target.parent)
-        write_whole(target, content, mode=0o755 if is_executable else 0o644)
+        write_whole(target, content, mode=PROGRAM_MODE if is_executable else FILE_MODE)
 
 
 def _remove(project: Path, path: str) -> None:
@@ -262,4 +272,4 @@ def _allow_execution(project: Path, file: GeneratedFile) -> None:
     target = project / file.path
     if file.is_executable and not os.access(target, os.X_OK):
         with guard_writing(target):
-            target.chmod(0o755)
+            target.chmod(PROGRAM_MODE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from opkit.spec import Compile
 
 if TYPE_CHECKING:
-    from opkit.codegen.context import BodyContext, OpContext
+    from opkit.codegen.values import BodyContext, OpContext
 
 __all__ = ["helpers_of"]
 

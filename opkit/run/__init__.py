@@ -5,7 +5,6 @@ Names load on first use: `opkit env` and `opkit run` need the activation alone, 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from opkit.run.emulation import launcher_for
     from opkit.run.environment import CHANGED, HOME, LIBRARIES, activate, alone
     from opkit.run.expectation import ExpectationError, build_case, make_inputs, reference_of, shape_shown, why_not_run
-    from opkit.run.installed import Sources, find_installed, wheels_of
+    from opkit.run.installed import Candidate, Sources, candidates, find_installed, mend_of, wheels_of
     from opkit.run.inventory import Dropped, Entry, dropped_ops, dropped_ops_of, take_inventory
     from opkit.run.kernel_errors import compile_error_of, dtypes_shown
-    from opkit.run.machine import Host, Machine, machine_of, npu_arch_for, soc_for
+    from opkit.run.machine import Host, Machine, machine_of, soc_for, this_machine_for
     from opkit.run.report import BenchReport, check_json, check_lines
     from opkit.run.session import Check, Listener, SessionCase, SessionRequest, is_told, run_session
     from opkit.run.shell import lines_for
@@ -35,10 +34,10 @@ _MODULES = {
     "emulation": ("launcher_for",),
     "environment": ("CHANGED", "HOME", "LIBRARIES", "activate", "alone"),
     "expectation": ("ExpectationError", "build_case", "make_inputs", "reference_of", "shape_shown", "why_not_run"),
-    "installed": ("Sources", "find_installed", "wheels_of"),
+    "installed": ("Candidate", "Sources", "candidates", "find_installed", "mend_of", "wheels_of"),
     "inventory": ("Dropped", "Entry", "dropped_ops", "dropped_ops_of", "take_inventory"),
     "kernel_errors": ("compile_error_of", "dtypes_shown"),
-    "machine": ("Host", "Machine", "machine_of", "npu_arch_for", "soc_for"),
+    "machine": ("Host", "Machine", "machine_of", "soc_for", "this_machine_for"),
     "report": ("BenchReport", "check_json", "check_lines"),
     "session": ("Check", "Listener", "SessionCase", "SessionRequest", "is_told", "run_session"),
     "shell": ("lines_for",),
@@ -52,6 +51,7 @@ __all__ = [
     "AttrValue",
     "BenchReport",
     "BenchRequest",
+    "Candidate",
     "Case",
     "CaseWriter",
     "Check",
@@ -70,6 +70,7 @@ __all__ = [
     "activated",
     "alone",
     "build_case",
+    "candidates",
     "check_json",
     "check_lines",
     "compile_error_of",
@@ -85,7 +86,7 @@ __all__ = [
     "machine_of",
     "make_inputs",
     "measure",
-    "npu_arch_for",
+    "mend_of",
     "plan_of",
     "reference_of",
     "render_table",
@@ -94,18 +95,19 @@ __all__ = [
     "shape_shown",
     "soc_for",
     "take_inventory",
+    "this_machine_for",
     "wheels_of",
     "why_not_run",
     "with_helps",
 ]
 
 
-def __getattr__(name: str) -> object:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"opkit.run.{module}"), name)
-    msg = f"module 'opkit.run' has no attribute {name!r}"
-    raise AttributeError(msg)
+if not TYPE_CHECKING:  # a type checker would take any name for known
+
+    def __getattr__(name: str) -> object:
+        from opkit.lazy import load
+
+        return load(name, __name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""On what something ran: the label that keeps a simulator's times from being taken for a device's."""
+"""On what something runs: what a package meets here, and the label that keeps a simulator's times from being taken for a device's."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from opkit import process, resources
+from opkit.errors import ToolkitError
 from opkit.run.environment import activate
-from opkit.toolkit import host_arch
+from opkit.toolkit import discover, host_arch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from opkit.deliverable import Manifest
+    from opkit.packaging import ThisMachine
     from opkit.spec import Op
     from opkit.toolkit import Toolkit
 
-__all__ = ["Host", "Machine", "host_memory", "machine_of", "npu_arch_for", "simulator_threads", "soc_for"]
+__all__ = ["Host", "Machine", "host_memory", "machine_of", "npu_arch_for", "simulator_threads", "soc_for", "this_machine_for"]
 
 _MOST_THREADS = 256  # the simulator's own limit
 
@@ -103,6 +106,24 @@ def npu_arch_for(toolkit: Toolkit, environ: Mapping[str, str]) -> str | None:
         return None
     asked = process.run([sys.executable, "-c", _ASKS_FOR_ARCH], env=activate(toolkit, [], environ), timeout=30)
     return asked.stdout.strip() or None if asked.ok else None
+
+
+def this_machine_for(manifests: Iterable[Manifest], environ: Mapping[str, str], *, option: str | None = None) -> ThisMachine:
+    """What is known of this machine where these packages are installed; `option` is the value of --toolkit.
+
+    Packages are installed without a toolkit too, and the device is asked only for kernels that are compiled for one: it takes a child.
+    Raises ToolkitError if `option` names no toolkit.
+    """
+    from opkit.packaging import this_machine
+
+    try:
+        toolkit = discover(environ, option=option)
+    except ToolkitError:
+        if option is not None:
+            raise
+        return this_machine(None)
+    has_kernels = any(manifest.target.npu_arch is not None for manifest in manifests)
+    return this_machine(toolkit, npu_arch=npu_arch_for(toolkit, environ) if has_kernels else None)
 
 
 def host_memory() -> int:

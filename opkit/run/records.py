@@ -62,6 +62,6 @@ def _records(lines: Iterable[str], file: Path) -> Iterable[TaskRecord]:
                 end_ns=int(fields["end_ns"]),
                 bytes=int(fields["bytes"]),
             )
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             msg = f"{file}:{number}: not a task record: {error}"
             raise RecordError(msg) from error

@@ -185,7 +185,7 @@ def read_report(file: Path) -> SessionReport:
             repeats=int(fields["repeats"]),
             cases=tuple(_case(case) for case in fields["cases"]),
         )
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         msg = "the session program's report can't be read"
         raise SessionError(msg, where=str(file), because=f"{type(error).__name__}: {error}") from error
 

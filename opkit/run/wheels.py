@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import Distribution, EntryPoint, distribution, distributions
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["GROUP", "InWheel", "in_wheels"]
-
-GROUP = "opkit.opp"
+__all__ = ["InWheel", "Wheels", "in_wheels"]
 
 
 class InWheel(NamedTuple):
@@ -24,10 +22,49 @@ class InWheel(NamedTuple):
     fault: str | None = None
 
 
-def in_wheels() -> list[InWheel]:
-    """Those of the Python that runs this, by name. Nothing of them is imported."""
-    points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    return [_located(point.name, point.value) for point in dict.fromkeys(points)]
+class Wheels(NamedTuple):
+    """The packages by name, and a sentence for each distribution that can't be asked: whatever else is installed there is anybody's."""
+
+    packages: list[InWheel]
+    faults: list[str]
+
+
+def in_wheels(group: str) -> Wheels:
+    """Those that the entry points of the Python that runs this have in the group. Nothing of them is imported."""
+    points: list[EntryPoint] = []
+    faults: list[str] = []
+    for each in distributions():
+        found = _points(each, group)
+        if isinstance(found, str):
+            faults.append(found)
+        elif found and not _is_hidden(each):
+            points += found
+    points.sort(key=lambda point: (point.name, point.value))
+    return Wheels([_located(point.name, point.value) for point in dict.fromkeys(points)], [*dict.fromkeys(faults)])
+
+
+def _points(each: Distribution, group: str) -> list[EntryPoint] | str:
+    """A sentence if they can't be read."""
+    try:
+        return [point for point in each.entry_points if point.group == group]
+    except Exception as fault:  # noqa: BLE001 - what is wrong with a stranger's metadata stops nobody else's packages
+        return f"{_called(each)} can't be asked for its entry points: {type(fault).__name__}: {fault}"
+
+
+def _called(each: Distribution) -> str:
+    try:
+        name = each.metadata["Name"]
+    except Exception:  # noqa: BLE001 - as above
+        name = None
+    return f"the distribution {name or 'without a name'} in {each.locate_file('')}"
+
+
+def _is_hidden(each: Distribution) -> bool:
+    """Whether a distribution of its name stands before it on the path, which is the one that counts."""
+    try:
+        return str(distribution(each.metadata["Name"]).locate_file("")) != str(each.locate_file(""))
+    except Exception:  # noqa: BLE001 - as above: what has no name that can be read hides and is hidden by nobody
+        return False
 
 
 def _located(package: str, module: str) -> InWheel:
@@ -54,4 +91,4 @@ def _folders(module: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(in_wheels()))  # noqa: T201 - for the opkit that started this
+    print(json.dumps(in_wheels(sys.argv[1])))  # noqa: T201 - for the opkit that started this

@@ -13,6 +13,8 @@ from pathlib import Path
 __all__ = ["activate", "opp_root"]
 
 _VARIABLE = "ASCEND_CUSTOM_OPP_PATH"
+# What GE loads of a folder of the variable. Anything else may lie there too, such as a whole Python.
+_PLACES = ("libcust_opapi.so", "op_graph/lib/", "op_proto/", "op_impl/")
 
 opp_root = Path(__file__).resolve().parent
 
@@ -22,24 +24,34 @@ def activate() -> None:
 
     Warns where that is in vain: GE reads the variable once in a process, when it is initialised.
     """
+    _activate()
+
+
+def _activate() -> None:
     before = [element for element in os.environ.get(_VARIABLE, "").split(os.pathsep) if element]
     if os.pathsep in str(opp_root):
-        warnings.warn(f"{opp_root} can't be activated: {os.pathsep!r} separates the folders of {_VARIABLE}", RuntimeWarning, stacklevel=2)
+        _warn(f"{opp_root} can't be activated: {os.pathsep!r} separates the folders of {_VARIABLE}")
         return
     os.environ[_VARIABLE] = os.pathsep.join(dict.fromkeys([str(opp_root), *before]))
     reason = _too_late(before)
     if reason is not None:
         told = f"{opp_root} comes too late: {reason}, and GE reads {_VARIABLE} once in a process"
-        warnings.warn(f"{told}; import it before GE starts, or start the program with `opkit run`", RuntimeWarning, stacklevel=2)
+        _warn(f"{told}; import it before GE starts, or start the program with `opkit run`")
+
+
+def _warn(text: str) -> None:
+    # Whoever called activate(), or imports this: Python leaves its own frames out.
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def _too_late(elements: list[str]) -> str | None:
     """What says that GE has read the variable already, when it held `elements`; None if nothing does, or it held this folder."""
     mapped = _mapped_libraries()
-    if any(path.startswith(f"{opp_root}/") for path in mapped):
+    if any(path.startswith(tuple(f"{opp_root}/{place}" for place in _PLACES)) for path in mapped):
         return None
+    places = tuple(f"{os.path.realpath(element)}/{place}" for element in elements for place in _PLACES)
     for path in mapped:
-        if any(path.startswith(os.path.realpath(element) + "/") for element in elements):
+        if path.startswith(places):
             return f"GE has loaded {path}"
     runners = [path for path in mapped if os.path.basename(path).startswith("libge_runner")]
     answers = [_is_initialized(path) for path in runners]
@@ -68,4 +80,4 @@ def _is_initialized(runner: str) -> bool | None:
     return bool(question())
 
 
-activate()
+_activate()
