@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import gzip
 import hashlib
+import io
 import json
 import struct
 import zlib
@@ -22,16 +25,59 @@ LIBRARY = str(library_folder(ARCH) / "libcust_opapi.so")
 KERNEL = str(library_folder(ARCH) / "add.asc")
 HEADER = "op_graph/include/add.h"
 TOP = "add-0.1.0"
+INFO = "add-0.1.0.dist-info"
+METADATA = {
+    f"{INFO}/METADATA": b"Metadata-Version: 2.1\nName: add\nVersion: 0.1.0\n",
+    f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-linux_{ARCH}\n".encode(),
+    f"{INFO}/entry_points.txt": b"[opkit.opp]\nadd = add\n",
+}
 
 
-def elf(machine: int = MACHINES[ARCH], *, kind: int = 3, bits: int = 2) -> bytes:
-    """The header of an ELF file: a shared library of 64 bits unless it is told to be another."""
-    return b"\x7fELF" + bytes([bits, 1, 1]) + bytes(9) + struct.pack("<HHI", kind, machine, 1) + bytes(40)
+_SYMBOLS = ("", "_ZTVN10__cxxabiv120__si_class_type_infoE", "_ZTIN2ge12BaseCustomOpE", "_ZN2ge23CustomOpCreatorRegisterC1EPKc")
+
+
+def elf(machine: int = MACHINES[ARCH], *, kind: int = 3, bits: int = 2, ops: Iterable[str] = ("Add",), glibc: str | None = None) -> bytes:
+    """A shared library of 64 bits unless it is told to be another, with what REG_AUTO_MAPPING_OP leaves of `ops` and no code; `e_shoff` is
+    its size.
+    """
+    head, types = 64 + 2 * 56, [*ops]
+    names = b"\0".join(symbol.encode() for symbol in _SYMBOLS) + b"\0" + f"libc.so.6\0GLIBC_{glibc}\0".encode()
+    symbols = b"".join(
+        struct.pack("<IBBHQQ", names.index(symbol.encode() + b"\0"), 0x10, 0, 0, 0, 0) if symbol else bytes(24)
+        for symbol in (_SYMBOLS if types else _SYMBOLS[:-1])
+    )
+    # Of each class the description, whose three words the loader writes; then its mangled name, and the name of the op.
+    described = head + len(names) + -len(names) % 8
+    texts, placed, relocations = described + 24 * len(types), b"", b""
+    for number, op in enumerate(types):
+        at = described + 24 * number
+        rows = ((at, 1 << 32, 16), (at + 8, 0, texts + len(placed)), (at + 16, 2 << 32, 0))
+        relocations += b"".join(struct.pack("<QQq", *row) for row in rows)
+        placed += f"{len(op)}{op}\0{op}\0".encode()
+    body = names.ljust(described - head, b"\0") + bytes(24 * len(types)) + placed
+    body += bytes(-len(body) % 8)
+    tables, place = {6: symbols, 7: relocations, 4: struct.pack("<II", 0, len(symbols) // 24)}, head + len(body)
+    if glibc is not None:
+        library, version = names.index(b"libc.so.6"), names.index(b"GLIBC_")
+        tables[0x6FFFFFFE] = struct.pack("<HHIIIIHHII", 1, 1, library, 16, 0, 0, 0, 2, version, 0)
+    entries = [(5, head), (10, len(names)), (8, len(relocations)), (0x6FFFFFFF, int(glibc is not None))]
+    for tag, table in tables.items():
+        entries.append((tag, place))
+        body += table
+        place += len(table)
+    dynamic = b"".join(struct.pack("<QQ", *pair) for pair in [*entries, (0, 0)])
+    size = place + len(dynamic)
+    header = (
+        b"\x7fELF" + bytes([bits, 1, 1]) + bytes(9) + struct.pack("<HHIQQQIHHHHHH", kind, machine, 1, 0, 64, size, 0, 64, 56, 2, 0, 0, 0)
+    )
+    segments = struct.pack("<IIQQQQQQ", 1, 7, 0, 0, 0, size, size, 4096)
+    segments += struct.pack("<IIQQQQQQ", 2, 6, place, place, place, len(dynamic), len(dynamic), 8)
+    return header + segments + body + dynamic
 
 
 def opp_root(folder: Path, files: dict[str, bytes] | None = None, **said: Any) -> OppRoot:  # noqa: ANN401 - what `signed` takes
-    """An OPP root whose library is one by its header."""
-    contents = {LIBRARY: elf(), KERNEL: b"kernel\n", HEADER: b"header\n"} if files is None else files
+    """An OPP root whose library has all of one but the code."""
+    contents = {LIBRARY: elf(ops=said.get("ops", ("Add",))), KERNEL: b"kernel\n", HEADER: b"header\n"} if files is None else files
     for name, content in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -110,6 +156,8 @@ class Good:
     manifest: dict[str, Any]
     top: str = TOP
     raw_manifest: bytes | None = None
+    metadata: dict[str, bytes] = attrs.Factory(lambda: dict(METADATA))  # what a wheel has beside it, but for the record
+    record: bytes | None = None  # None is a true one, and an empty one is none
 
     @classmethod
     def of(cls, root: OppRoot) -> Good:
@@ -146,6 +194,20 @@ class Good:
 
     def wheel(self, *more: ZipEntry, before: bytes = b"", comment: bytes = b"") -> bytes:
         self.top = "add"
-        metadata = [ZipEntry(b"add/__init__.py"), ZipEntry(b"add-0.1.0.dist-info/RECORD", b"records")]
-        own = [ZipEntry(name.encode(), content) for name, content in self.contents().items()]
-        return zipped([*own, *metadata, *more], before=before, comment=comment)
+        contents = {**self.contents(), "add/__init__.py": b"", **self.metadata}
+        entries = [ZipEntry(name.encode(), content) for name, content in contents.items()]
+        if self.record is None:
+            entries.append(ZipEntry(f"{INFO}/RECORD".encode(), record_of(contents)))
+        elif self.record:
+            entries.append(ZipEntry(f"{INFO}/RECORD".encode(), self.record))
+        return zipped([*entries, *more], before=before, comment=comment)
+
+
+def record_of(contents: dict[str, bytes]) -> bytes:
+    rows = io.StringIO()
+    writer = csv.writer(rows, lineterminator="\n")
+    for name, content in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        writer.writerow((name, f"sha256={digest}", len(content)))
+    writer.writerow((f"{INFO}/RECORD", "", ""))
+    return rows.getvalue().encode()

@@ -18,12 +18,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiler_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Dozens of tests build the same generated sources in folders of their own: with ccache at hand they are compiled once."""
+    """Dozens of tests build the same generated sources in folders of their own: with ccache at hand they are compiled once a run.
+
+    Not for the next run as well: ccache doesn't tell objects apart by -ffile-prefix-map, so that one of another template would come back.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_DISABLE"):
             patch.delenv(name, raising=False)
         if shutil.which("ccache"):
-            base = tmp_path_factory.getbasetemp().parent
+            base = tmp_path_factory.getbasetemp()
+            if "PYTEST_XDIST_WORKER" in os.environ:
+                base = base.parent  # Workers share one.
             patch.setenv("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
             patch.setenv("CCACHE_DIR", str(base / "ccache"))
             patch.setenv("CCACHE_BASEDIR", str(base))

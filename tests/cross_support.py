@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from archive_support import MACHINES, elf
+
 from opkit.toolkit import host_arch
 
 OTHER = "aarch64" if host_arch() == "x86_64" else "x86_64"
-MACHINES = {"x86_64": 62, "aarch64": 183}
 CROSS_COMPILER = f"{OTHER}-linux-gnu-g++"
 # Writes what it is called with into `calls`, and on --install a toolkit. Files beside it make it slow or fail.
 _CMAKE = """\
@@ -33,11 +34,6 @@ esac
 """
 
 
-def elf(arch: str) -> bytes:
-    """The head of a shared library."""
-    return b"\x7fELF\x02\x01\x01" + bytes(9) + (3).to_bytes(2, "little") + MACHINES[arch].to_bytes(2, "little") + bytes(44)
-
-
 def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -54,7 +50,7 @@ class CrossTools:
         program(folder / CROSS_COMPILER, f'#!/bin/sh\n[ "$1" = -dumpmachine ] && echo {OTHER}-linux-gnu\nexit 0\n')
         program(folder / "ninja", "#!/bin/sh\necho 1.12.0\n")
         program(folder / "cmake", _CMAKE.replace("@HERE@", str(folder)))
-        (folder / "library").write_bytes(elf(OTHER))
+        (folder / "library").write_bytes(elf(MACHINES[OTHER]))
 
     @property
     def environ(self) -> dict[str, str]:

@@ -244,7 +244,11 @@ def _at_once(change: Callable[[int], object]) -> None:
 def _shape(folder: Path) -> dict[str, str]:
     """Everything but the lock file, which notes its last holder."""
     return {
-        str(path.relative_to(folder)): str(path.readlink()) if path.is_symlink() else path.read_text() if path.is_file() else "folder"
+        str(path.relative_to(folder)): str(path.readlink())
+        if path.is_symlink()
+        else path.read_bytes().hex()
+        if path.is_file()
+        else "folder"
         for path in sorted(folder.rglob("*"))
         if path.name != ".lock"
     }

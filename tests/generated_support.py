@@ -213,12 +213,18 @@ def _texts_of(source: Path, found: dict[Path, str]) -> dict[Path, str]:
     return found
 
 
-def build_by_hand(project: Path, toolkit: Path, *options: str) -> None:
+# For a tree by hand as deep in the project as those of opkit, with the compiler that it names: ccache finds what was compiled
+# for one in the other, as relative paths and command lines are the same.
+AS_DEEP = "build/by_hand"
+NAMED_COMPILER = "-DCMAKE_CXX_COMPILER=g++"
+
+
+def build_by_hand(project: Path, toolkit: Path, *options: str, tree: str = "build") -> None:
     """The recipe of the README, without opkit."""
     env = {"ASCEND_HOME_PATH": str(toolkit)}
-    succeed(shell("cmake", "-S", project, "-B", project / "build", "-DCMAKE_BUILD_TYPE=Release", *options, env=env))
-    succeed(shell("cmake", "--build", project / "build", "-j2", env=env))
-    succeed(shell("cmake", "--install", project / "build", env=env))
+    succeed(shell("cmake", "-S", project, "-B", project / tree, "-DCMAKE_BUILD_TYPE=Release", *options, env=env))
+    succeed(shell("cmake", "--build", project / tree, "-j2", env=env))
+    succeed(shell("cmake", "--install", project / tree, env=env))
 
 
 def run_session(project: Path, name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from opkit.packaging import Source, install_all
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from opkit.deliverable import OppRoot
     from opkit.packaging import Installed
@@ -24,19 +24,18 @@ __all__ = ["HEADER", "KERNEL", "LIBRARY", "install", "library", "opp_root", "tre
 LIBRARY = str(library_folder(host_arch()) / _LIBRARY)
 KERNEL = str(library_folder(host_arch()) / "add.asc")
 HEADER = "op_graph/include/add.h"
-_ELF = elf(MACHINES[host_arch()])
 
 
-def library(text: str) -> bytes:
-    """A library by its header, with a text that tells it from others."""
-    return _ELF + text.encode()
+def library(text: str, *, ops: Iterable[str] = ("Add",)) -> bytes:
+    """A library without code that registers `ops`, with a text that tells it from others."""
+    return elf(MACHINES[host_arch()], ops=ops) + text.encode()
 
 
 def opp_root(path: Path, files: Mapping[str, str], **manifest: Any) -> OppRoot:  # noqa: ANN401 - as `signed` takes them
     """A deliverable with these files and no others."""
     for name, text in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(library(text) if name.endswith(".so") else text.encode())
+        (path / name).write_bytes(library(text, ops=manifest.get("ops", ("Add",))) if name.endswith(".so") else text.encode())
     return signed(path, files, **manifest)
 
 
@@ -48,7 +47,12 @@ def install(source: OppRoot, prefix: Path) -> Installed:
 def tree(folder: Path) -> dict[str, str]:
     """The files below a folder, or below what a link names, without the manifest; of a library its text."""
     return {
-        str(path.relative_to(folder)): path.read_bytes().removeprefix(_ELF).decode()
+        str(path.relative_to(folder)): _text_of(path.read_bytes())
         for path in sorted(folder.glob("**/*"))
         if path.is_file() and path.name != MANIFEST
     }
+
+
+def _text_of(content: bytes) -> str:
+    size = int.from_bytes(content[40:48], "little") if content.startswith(b"\x7fELF") else 0
+    return content[size:].decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,13 @@ def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     assert isinstance(done, subprocess.CompletedProcess)
     return done
+
+
+def pip_install(environment: Path, *what: str | Path, **options: object) -> None:
+    """Installs into a virtual environment without pip; dependencies are compiled by whoever imports them."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    installed = run(*pip, "--python", environment, "install", "--no-compile", *what, **options)
+    assert installed.returncode == 0, installed.stderr
 
 
 def path_without(hidden: tuple[str, ...], folder: Path) -> str:

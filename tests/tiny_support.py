@@ -13,7 +13,7 @@ from opkit import codegen, resources, spec
 from opkit.build import Built, Project, Settings
 from opkit.build.tree import Tree
 from opkit.codegen import FileSet, GeneratedFile
-from opkit.codegen.context import ManifestContext
+from opkit.codegen.manifest import ManifestContext
 from opkit.codegen.templates import environment
 from opkit.toolkit import Toolkit, process_environment
 

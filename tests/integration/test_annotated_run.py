@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annotated_support import SPEC, write_annotated
 from command_support import edited, opkit_json
-from generated_support import build_by_hand, run_program, run_session
+from generated_support import AS_DEEP, NAMED_COMPILER, build_by_hand, run_program, run_session
 
 from opkit.codegen import render
 from opkit.run import CaseWriter
@@ -273,7 +273,7 @@ def targeted(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> Pa
     spec = head.replace("import Attr,", "import per_soc, Attr,") + TARGETED
     root = write_annotated(tmp_path_factory.mktemp("targeted"), spec=spec)
     render(load_package(root / "ops.py")).write(root)
-    build_by_hand(root, toolkit_home, "-DOPKIT_SESSION_RUN=OFF")
+    build_by_hand(root, toolkit_home, "-DOPKIT_SESSION_RUN=OFF", NAMED_COMPILER, tree=AS_DEEP)
     return root
 
 

@@ -176,6 +176,7 @@ def test_doctor_finds_a_built_project_in_order(project: Path) -> None:
     assert {findings[name] for name in ("toolkit", "compiler", "cmake", "ninja", "deliverable", "header", "library", "device")} == {"ok"}
 
 
+@pytest.mark.case("G3")
 def test_a_broken_library_beside_the_deliverable_stops_a_run_and_doctor_names_it(project: Path, tmp_path: Path) -> None:
     root = shutil.copytree(project / "output", tmp_path / "output")
     broken = root / f"op_graph/lib/linux/{_ARCH}/libbroken.so"
@@ -244,20 +245,57 @@ def test_a_build_that_is_disturbed_stops_its_compilers_and_leaves_neither_a_lock
     assert _compilers(slow) == []
 
 
-@pytest.mark.case("I1", "I3")
+@pytest.mark.case("I1", "I3", "E1")
 def test_spaces_and_other_scripts_in_every_path_and_a_locale_without_them_are_no_matter(tmp_path: Path, toolkit_home: Path) -> None:
+    """From `new` to `uninstall`, with a toolkit of its own beside one in a default place, which has no part in it."""
     home = shutil.copytree(toolkit_home, tmp_path / "cann root 昇", symlinks=True)
-    env = {"LC_ALL": "C", "ASCEND_HOME_PATH": str(home)}
+    another = tmp_path / "a home/Ascend"
+    another.mkdir(parents=True)
+    (another / "latest").symlink_to(toolkit_home)
+    env = {"LC_ALL": "C", "ASCEND_HOME_PATH": str(home), "HOME": str(another.parent)}
     places: list[str | Path] = [tmp_path / "my ops 算子" / "add custom", "--build-dir", tmp_path / "b 一", "--output", tmp_path / "o 二"]
+    prefix, dist = tmp_path / "in stall 装", tmp_path / "di st 包"
     opkit("new", "add_custom", "--dir", places[0], env=env, cwd=tmp_path)
     built = opkit_json("build", *places, "--build-type", "Debug", env=env)
     assert built["toolkit"]["home"] == str(home)
     assert opkit_json("build", *places, env=env)["steps"] == []
+    _hold_to_one_root(tmp_path / "b 一", home, [toolkit_home, another])
+    told = next(finding for finding in opkit_json("doctor", places[0], env=env)["findings"] if finding["id"] == "toolkit")
+    assert told["status"] == "ok"
+    assert told["evidence"].startswith(f"{home}: ")
+    assert "ASCEND_HOME_PATH" in told["evidence"]
     done = opkit("run", "--opp", built["opp_root"], "--", built["program"], "--check-only", env=env, cwd=tmp_path)
     assert "Precision check passed" in done.stdout
+    archive = Path(opkit_json("package", *places, "--allow-simulator", "--dest", dist, env=env)["path"])
+    assert archive.parent == dist
+    opkit("install", archive, "--prefix", prefix, env=env)
+    for verified in (archive, prefix, tmp_path / "o 二"):
+        (document,) = opkit_json("verify", verified, env=env)["packages"]
+        assert (document["violations"], document["skipped"]) == ([], [])
+    (listed,) = opkit_json("list", "--prefix", prefix, env=env)["packages"]
+    assert (listed["opp_root"], listed["problems"]) == (str(prefix / "add_custom"), [])
+    done = opkit("run", "--prefix", prefix, "--", built["program"], "--check-only", env=env, cwd=tmp_path)
+    assert "Precision check passed" in done.stdout
+    opkit("uninstall", "add_custom", "--prefix", prefix, env=env)
+    assert opkit_json("list", "--prefix", prefix, env=env)["packages"] == []
     removed = opkit_json("clean", *places, env=env)["removed"]
     assert removed == [str(tmp_path / "b 一"), str(tmp_path / "o 二")]
     assert not (tmp_path / "b 一").exists()
+
+
+def _hold_to_one_root(build_dir: Path, home: Path, others: list[Path]) -> None:
+    """Headers, libraries and CMake files of a toolkit are those of `home`, and the compiler is of none."""
+    (tree,) = {path.parent for path in build_dir.rglob("CMakeCache.txt")}
+    # A space is `$ ` to Ninja and `\\ ` to a shell, in JSON with two of them.
+    names = ("CMakeCache.txt", "build.ninja", "compile_commands.json")
+    texts = {name: re.sub(r"[$\\]+ ", " ", (tree / name).read_text("utf-8")) for name in names}
+    assert f"{home}/include" in texts["compile_commands.json"]
+    assert f"{home}/lib64" in texts["build.ninja"]
+    for name, text in texts.items():
+        assert [str(other) for other in others if f"{other}/" in text] == [], name
+    (compiler,) = re.findall(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", texts["CMakeCache.txt"], re.MULTILINE)
+    assert not Path(compiler).resolve().is_relative_to(home)
+    assert f"\nCONFIGURED_TOOLKIT:INTERNAL={home}\n" in texts["CMakeCache.txt"]
 
 
 def test_two_builds_at_once_take_turns(project: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from command_support import edited, opkit, opkit_json
 from compile_support import compiled_project, write_compiled
-from generated_support import build_by_hand, shell, succeed
+from generated_support import AS_DEEP, NAMED_COMPILER, build_by_hand, shell, succeed
 
 from opkit.codegen import render
 from opkit.run.arrays import Array, numpy_dtype, tolerance_of
@@ -223,18 +223,18 @@ def small(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> Path:
     """One kernel that is compiled while the project is built, by hand and with CMake's own generator."""
     root = tmp_path_factory.mktemp("small")
     compiled_project(root, ops=ONE_ADD)
-    build_by_hand(root, toolkit_home, "-DOPKIT_SESSION_RUN=OFF")
+    build_by_hand(root, toolkit_home, "-DOPKIT_SESSION_RUN=OFF", NAMED_COMPILER, tree=AS_DEEP)
     return root
 
 
 def test_a_header_of_the_toolkit_s_is_a_reason_to_prebuild_again(small: Path, toolkit_home: Path) -> None:
     rules = ["-f", "CMakeFiles/prebuilt_kernels.dir/build.make", "CMakeFiles/prebuilt_kernels.dir/build"]
     # The first build makes the files that name dependencies, the next one reads them.
-    succeed(shell("make", "-C", small / "build"))
-    plain = succeed(shell("make", "-C", small / "build", "-n", *rules)).stdout
+    succeed(shell("make", "-C", small / AS_DEEP))
+    plain = succeed(shell("make", "-C", small / AS_DEEP, "-n", *rules)).stdout
     as_if = [f"--what-if={toolkit_home}/{name}" for name in ("include/kernel_operator.h", "lib64/libacl_rtc.so")]
     for changed in as_if:
-        assert "compiled_prebuild" in succeed(shell("make", "-C", small / "build", "-n", changed, *rules)).stdout
+        assert "compiled_prebuild" in succeed(shell("make", "-C", small / AS_DEEP, "-n", changed, *rules)).stdout
     assert "compiled_prebuild" not in plain
 
 
@@ -247,12 +247,12 @@ def test_no_source_of_a_kernel_is_installed_if_all_its_ops_are_prebuilt(small: P
 
 
 def test_kernels_are_compiled_again_when_they_their_headers_or_the_tables_change(small: Path, toolkit_home: Path) -> None:
-    file = small / "build" / "cust_opapi.kernels"
+    file = small / AS_DEEP / "cust_opapi.kernels"
 
     def rebuilt(*options: str) -> bool:
         before = file.stat().st_mtime_ns
         compiled_project_again(small)
-        build_by_hand(small, toolkit_home, "-DOPKIT_SESSION_RUN=OFF", *options)
+        build_by_hand(small, toolkit_home, "-DOPKIT_SESSION_RUN=OFF", NAMED_COMPILER, *options, tree=AS_DEEP)
         return file.stat().st_mtime_ns != before
 
     assert not rebuilt()
@@ -272,23 +272,23 @@ def compiled_project_again(root: Path) -> None:
 
 
 def test_the_architecture_is_told_to_opkit_build_and_kept(small: Path, tmp_path: Path) -> None:
-    places: list[str | Path] = ["--build-dir", tmp_path / "build", "--output", tmp_path / "output"]
+    output: list[str | Path] = ["--output", tmp_path / "output"]
 
-    told = opkit("build", small, *places, "--npu-arch", "dav-9999", exit_code=5).stderr
+    told = opkit("build", small, *output, "--npu-arch", "dav-9999", exit_code=5).stderr
     assert told.count("error[") == 1
     assert "a kernel of AddInBuild doesn't compile for float32" in told
     assert "kernels/add.asc does not compile for --npu-arch=dav-9999" in told
     assert "because: kernel source" in told
     assert "error 176002 (invalid compile option)" in told
     assert "the simulator emulates dav-2201" in told
-    later = opkit("build", small, *places, exit_code=5).stderr
+    later = opkit("build", small, *output, exit_code=5).stderr
     assert "kernels are prebuilt for dav-9999, which an earlier `opkit build --npu-arch` named; another can be named so" in later
 
-    (library,) = (tmp_path / "build").glob("*/libcust_opapi.so")
+    (library,) = (small / "build").glob("simulator-*/libcust_opapi.so")
     before = library.stat().st_mtime_ns
-    assert opkit_json("build", small, *places, "--npu-arch", "dav-2201")["steps"] == ["configured", "compiled", "installed"]
+    assert opkit_json("build", small, *output, "--npu-arch", "dav-2201")["steps"] == ["configured", "compiled", "installed"]
     assert library.stat().st_mtime_ns == before
-    assert opkit_json("build", small, *places)["steps"] == []
+    assert opkit_json("build", small, *output)["steps"] == []
 
 
 @pytest.mark.parametrize("name", ["ascend910b", "", "dav-", "dav-2201;x"])
@@ -316,8 +316,8 @@ def test_without_a_device_the_architecture_must_be_named(small: Path, tmp_path: 
     """A runtime that knows no device stands before the toolkit's."""
     (tmp_path / "none.cpp").write_text('extern "C" int aclrtSetDevice(int) { return 107001; }\n')
     succeed(shell("g++", "-shared", "-fPIC", tmp_path / "none.cpp", "-o", tmp_path / "none.so"))
-    program = small / "build" / "compiled_prebuild"
-    arguments: list[str | Path] = [small / "build" / "kernels", tmp_path / "out.kernels"]
+    program = small / AS_DEEP / "compiled_prebuild"
+    arguments: list[str | Path] = [small / AS_DEEP / "kernels", tmp_path / "out.kernels"]
     env = {"LD_PRELOAD": str(tmp_path / "none.so")}
 
     done = shell(program, *arguments, "", env=env)
@@ -329,7 +329,7 @@ def test_without_a_device_the_architecture_must_be_named(small: Path, tmp_path: 
     assert "--npu-arch dav-2201" in done.stderr
     assert not (tmp_path / "out.kernels").exists()
     succeed(shell(program, *arguments, "dav-2201", env=env))
-    assert (tmp_path / "out.kernels").read_bytes() == (small / "build" / "cust_opapi.kernels").read_bytes()
+    assert (tmp_path / "out.kernels").read_bytes() == (small / AS_DEEP / "cust_opapi.kernels").read_bytes()
 
 
 def test_a_wheel_of_the_project_has_the_kernels(small: Path, toolkit_home: Path, tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_wheel_of_the_project_has_the_kernels(small: Path, toolkit_home: Path,
     (tmp_path / "source" / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["scikit-build-core>=0.11"]\nbuild-backend = "scikit_build_core.build"\n'
         '[project]\nname = "compiled"\nversion = "0.1"\n'
-        '[tool.scikit-build]\nwheel.packages = []\nwheel.install-dir = "compiled"\nwheel.py-api = "py3"\n'
+        '[tool.scikit-build]\nbuild-dir = "build/wheel"\nwheel.packages = []\nwheel.install-dir = "compiled"\nwheel.py-api = "py3"\n'
     )
     options: list[str | Path] = [
         "--no-deps",

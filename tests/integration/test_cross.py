@@ -5,15 +5,14 @@ The simulator is built for it once, by the first command of the page, into a cac
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_support import ROOT, copy_of_sample, edited, opkit, opkit_json
+from command_support import copy_of_sample, edited, opkit, opkit_json
+from docs_support import follow, how_to
 from tool_support import require_tool
 
 from opkit.deliverable import Manifest, OppRoot
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ARCH = "aarch64"
-PAGE = ROOT / "docs" / "how-to" / "cross.md"
 LIBRARY = f"op_graph/lib/linux/{ARCH}/libcust_opapi.so"
 pytestmark = [
     pytest.mark.slow,
@@ -43,12 +41,8 @@ def page(tmp_path_factory: pytest.TempPathFactory, cache: Mapping[str, str]) -> 
     require_tool(f"{ARCH}-linux-gnu-g++", f"g++-{ARCH}-linux-gnu")
     require_tool(f"qemu-{ARCH}-static", "qemu-user-static")
     folder = tmp_path_factory.mktemp("cross page")
-    blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     kernels = str(tmp_path_factory.getbasetemp().parent / "rtc-cache")
-    env = {**os.environ, "PATH": path, "OPKIT_SIM_CACHE_DIR": kernels, **cache}
-    done = subprocess.run(["bash", "-c", "\n".join(["set -e", *blocks])], cwd=folder, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("cross.md"), folder, OPKIT_SIM_CACHE_DIR=kernels, **cache)
     return folder / "my_ops", done
 
 
@@ -69,7 +63,7 @@ def test_the_page_builds_the_simulator_once(page: tuple[Path, subprocess.Complet
     _, done = page
     assert done.stderr.count(f"the simulator for {ARCH}, once, into ") == 1
     assert re.search(rf"Built the simulator for {ARCH} in \d+ s", done.stderr)
-    assert re.search(rf"host simulator [\d.]+, {ARCH}  \(built for --arch {ARCH}\)$", done.stdout, flags=re.MULTILINE)
+    assert re.search(rf"host simulator [\d.]+, {ARCH}  \(built for --arch {ARCH} by .+-g\+\+\)$", done.stdout, flags=re.MULTILINE)
 
 
 def test_the_page_runs_what_it_builds_and_every_result_is_right(page: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

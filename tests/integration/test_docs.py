@@ -11,15 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_support import ROOT
+from docs_support import follow, how_to, shell_blocks, shown
 from tool_support import require_tool
 
 from opkit.toolkit import host_arch
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def shell_blocks(page: Path) -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
 
 
 def links(page: Path) -> list[str]:
@@ -30,10 +26,7 @@ def links(page: Path) -> list[str]:
 def test_every_command_of_the_tutorial_works_in_a_folder_with_a_space(tmp_path: Path) -> None:
     folder = tmp_path / "first steps"
     folder.mkdir()
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "tutorial.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(ROOT / "docs" / "tutorial.md", folder)
     assert "exit code 4" in done.stdout
     assert "Precision check passed" in done.stdout
     assert list((folder / "installed").rglob("libcust_opapi.so")), done.stdout
@@ -41,26 +34,17 @@ def test_every_command_of_the_tutorial_works_in_a_folder_with_a_space(tmp_path: 
 
 @pytest.mark.slow
 def test_every_command_of_the_how_to_about_existing_operators_works(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "how-to" / "bring-an-operator.md"
-    script = "\n".join(["set -e", *shell_blocks(page)])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    page = how_to("bring-an-operator.md")
+    done = follow(page, tmp_path)
     # What the page shows is what came.
-    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert shown in done.stderr
+    assert shown(page) in done.stderr
     assert done.stdout.count("exit code 2") == 2
     assert ".ATTR(alpha, Float, 1.0f)" in done.stdout
 
 
 @pytest.mark.slow
 def test_layer_norm_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "layer-norm.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("layer-norm.md"), tmp_path)
     assert re.search(r"^26 passed$", done.stdout, flags=re.MULTILINE), done.stdout
     assert done.stdout.count("Precision check passed") == 12
     assert '.OPTIONAL_INPUT(bias, "T")\n    .OUTPUT(y, "T")' in done.stdout
@@ -68,11 +52,7 @@ def test_layer_norm_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Pat
 
 @pytest.mark.slow
 def test_kernels_are_compiled_when_their_page_says(tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "compile-kernels.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("compile-kernels.md"), tmp_path)
     assert "cust_opapi.kernels\nlibcust_opapi.so\n" in done.stdout
     assert "exit code 5" in done.stdout
     assert "does not compile for --npu-arch=dav-9999" in done.stderr
@@ -84,14 +64,9 @@ def test_kernels_are_compiled_when_their_page_says(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.case("E10", "E11")
 def test_an_op_that_is_not_found_is_found_as_its_page_says(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "how-to" / "op-not-found.md"
-    script = "\n".join(["set -e", *shell_blocks(page)])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert shown.replace("DIR", str(tmp_path)).replace("x86_64", host_arch()) in done.stdout
+    page = how_to("op-not-found.md")
+    done = follow(page, tmp_path)
+    assert shown(page).replace("DIR", str(tmp_path)).replace("x86_64", host_arch()) in done.stdout
     assert f"DemoAdd is registered by {tmp_path}/demo/output/op_graph/lib/linux/{host_arch()}/libcust_opapi.so" in done.stdout
     assert "nobody registers demo_add; did you mean DemoAdd?\nexit code 3\n" in done.stdout
     # The machine as a whole: one failure before the command that mends it, none that the report would have to tell after it.
@@ -104,11 +79,7 @@ def test_an_op_that_is_not_found_is_found_as_its_page_says(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_package_is_made_checked_installed_upgraded_and_uninstalled_as_its_page_says(tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "package.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("package.md"), tmp_path)
     assert re.search(r"^demo-0\.1\.0\+sim-linux_\w+\.tar\.gz$", done.stdout, flags=re.MULTILINE), done.stdout
     assert "exit code 4" in done.stdout
     assert re.search(r"\.h isn't the file that was built$", done.stderr, flags=re.MULTILINE), done.stderr
@@ -126,11 +97,7 @@ def test_a_package_is_made_checked_installed_upgraded_and_uninstalled_as_its_pag
 @pytest.mark.slow
 def test_an_installer_is_made_run_and_undone_as_its_page_says(tmp_path: Path) -> None:
     require_tool("makeself", "makeself")
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "run-installer.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("run-installer.md"), tmp_path)
     prefix = tmp_path / "out" / "prefix"
     assert f"demo-0.1.0+sim-linux_{host_arch()}.run\n" in done.stdout
     assert f"installed demo 0.1.0 -> {prefix}/demo\n" in done.stdout
@@ -147,11 +114,7 @@ def test_an_installer_is_made_run_and_undone_as_its_page_says(tmp_path: Path) ->
 def test_operators_are_shipped_as_a_wheel_as_its_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path / "prefix"))
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "wheel.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("wheel.md"), tmp_path)
     (root,) = {line for line in done.stdout.splitlines() if line.endswith("site-packages/demo_ops")}
     assert done.stdout.splitlines().count(root) == 3
     assert re.search(r"^demo_ops-0\.1\.0\+sim-py3-none-manylinux_2_\d+_\w+\.whl$", done.stdout, flags=re.MULTILINE)
@@ -160,11 +123,7 @@ def test_operators_are_shipped_as_a_wheel_as_its_page_says(tmp_path: Path, monke
 
 @pytest.mark.slow
 def test_builds_say_why_as_their_page_tells(tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *shell_blocks(ROOT / "docs" / "how-to" / "build.md")])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path, "CMAKE_GENERATOR": "Ninja"}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(how_to("build.md"), tmp_path, CMAKE_GENERATOR="Ninja")
     for reason in (
         "nothing to do: the spec",
         "the spec was read because ops.py changed",
@@ -179,30 +138,21 @@ def test_builds_say_why_as_their_page_tells(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_folder_of_packages_is_built_as_its_page_says(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "how-to" / "workspace.md"
-    script = "\n".join(["set -e", *shell_blocks(page)])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    page = how_to("workspace.md")
+    done = follow(page, tmp_path)
     # What the page shows is what came, but for the seconds and the order in which two end.
-    (shown,) = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     told = {re.sub(r"[\d.]+ s\)$", "s)", line) for line in done.stderr.splitlines()}
-    assert {re.sub(r"[\d.]+ s\)$", "s)", line) for line in shown.splitlines()} <= told, done.stderr
+    assert {re.sub(r"[\d.]+ s\)$", "s)", line) for line in shown(page).splitlines()} <= told, done.stderr
     assert "error[OPK0570]: 1 of 2 projects failed, the others are up to date\n  because: ops/demo_add: OPK02" in done.stderr
     assert done.stdout.endswith("exit code 2\n")
 
 
-KERNEL_PAGE = ROOT / "docs" / "how-to" / "write-a-kernel.md"
+KERNEL_PAGE = how_to("write-a-kernel.md")
 
 
 @pytest.mark.slow
 def test_the_kernel_in_half_precision_as_its_page_writes_it_computes_what_numpy_does(tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *shell_blocks(KERNEL_PAGE)])
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = follow(KERNEL_PAGE, tmp_path)
     assert re.findall(r"^(\d+) passed$", done.stdout, flags=re.MULTILINE) == ["54"], done.stdout
     assert re.search(r"^SiluCustom +bfloat16 +0 1 2047 2048 2049 6145 ", done.stdout, flags=re.MULTILINE), done.stdout
     assert "float16, 1MB" in done.stdout

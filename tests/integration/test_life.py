@@ -78,7 +78,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> _Sh
     tested = opkit("test", cwd=life, env=env)
     assert re.search(r"^LifeAdd +float32 .* 9 passed\nLifeAddCopied +float32 .* 9 passed\n18 passed$", tested.stdout, re.MULTILINE)
     refused = opkit("package", cwd=life, env=env, exit_code=2)
-    assert "error[OPK0110]: life was built against the host simulator" in refused.stderr
+    assert re.search(r"error\[OPK0110\]: .* is built against the host simulator", refused.stderr)
     assert not (life / "dist").exists()
     ship(life, "0.1.0", "tar", "wheel", "run")
 
@@ -214,7 +214,7 @@ def test_the_life_of_a_package(kind: str, way_of: Callable[[Path], _Way], shippe
     assert re.findall(r"^(\w+) 0|^  shadowed: (.*)$", listed, re.MULTILINE) == [
         ("a_rival", ""),
         ("life", ""),
-        ("", f"LifeAdd, by that of {winner}"),
+        ("", f"LifeAdd of {_LIBRARY}, by that of {winner / _LIBRARY}"),
     ]
     doctor = [*way.options, "--", sys.executable, "-m", "opkit", "doctor"]
     assert f"LifeAdd of {loser} is shadowed by {winner}: the first registration wins\n" in opkit("run", *doctor).stdout

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from opkit.lookup import lookup
+from opkit.run import activate
 from opkit.toolkit import discover, host_arch
 
 # Each copy of it says which one it is when it is loaded.
@@ -78,6 +80,35 @@ def test_what_is_looked_up_is_what_is_opened_in_that_order(built: Path, toolkit_
     # A library that was opened already says nothing the second time.
     assert opened == list(dict.fromkeys(library.real for place in found.custom for library in place.libraries))
     assert len(opened) == 7
+
+
+@pytest.mark.slow
+@pytest.mark.case("E3")
+def test_a_child_finds_wherever_it_is_started_what_ge_would_have_found_here(
+    built: Path, toolkit_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GE takes a relative element from the folder in which it starts; `opkit run` and `opkit env` from theirs."""
+    for name in (f"z/{_NESTED}/libb.so", f"here/$x/{_NESTED}/libc.so", f"here/a/{_FLAT}", f"here/~/{_NESTED}/libd.so"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(built / "say.so", tmp_path / name)
+    environ = {**os.environ, "ASCEND_CUSTOM_OPP_PATH": "a:../z::$x:gone:~", "HOME": str(tmp_path)}
+
+    def opened(environ: Mapping[str, str], folder: Path) -> list[str]:
+        done = subprocess.run([built / "main"], env=environ, cwd=folder, capture_output=True, text=True, check=True)
+        # What is linked to a relative path says that.
+        return [os.path.realpath(folder / line) for line in done.stdout.splitlines()]
+
+    monkeypatch.chdir(tmp_path / "here")
+    child = activate(discover({"ASCEND_HOME_PATH": str(toolkit_home)}), [], environ)
+    here = opened(environ, tmp_path / "here")
+    assert [os.path.relpath(path, tmp_path).split("/")[:2] for path in here] == [
+        ["here", "a"],
+        ["z", "op_graph"],
+        ["here", "$x"],
+        ["here", "~"],
+    ]
+    assert opened(child, tmp_path) == here
+    assert opened(environ, tmp_path) == []
 
 
 @pytest.mark.slow

@@ -14,23 +14,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kinds"), pytest.mark.us
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool")
 
-KERNEL = """
+# A file for each kernel: what changes in one doesn't compile the other again, for each of its dtypes.
+FILES = {
+    "moves.h": """\
+#pragma once
 #include "kernel_operator.h"
-#ifndef DTYPE_X
-#define DTYPE_X float
-#endif
 constexpr uint32_t kTile = 64;
-
-// A copy moves the bytes of a bool as those of an integer.
-template <typename T>
-struct Moved {
-  using Type = T;
-};
-template <>
-struct Moved<bool> {
-  using Type = uint8_t;
-};
-using Element = Moved<DTYPE_X>::Type;
 
 // Moves `count` elements of a tile; the last tile of a tensor is rarely a multiple of 32 bytes.
 template <typename T>
@@ -45,6 +34,23 @@ __aicore__ inline void Save(const AscendC::GlobalTensor<T> &to, const AscendC::L
   const AscendC::DataCopyExtParams row{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
   AscendC::DataCopyPad(to, from, row);
 }
+""",
+    "copy.asc": """\
+#include "moves.h"
+#ifndef DTYPE_X
+#define DTYPE_X float
+#endif
+
+// A copy moves the bytes of a bool as those of an integer.
+template <typename T>
+struct Moved {
+  using Type = T;
+};
+template <>
+struct Moved<bool> {
+  using Type = uint8_t;
+};
+using Element = Moved<DTYPE_X>::Type;
 
 extern "C" __global__ __aicore__ void copy(GM_ADDR x, GM_ADDR z, int64_t length) {
   AscendC::TPipe pipe;
@@ -66,6 +72,9 @@ extern "C" __global__ __aicore__ void copy(GM_ADDR x, GM_ADDR z, int64_t length)
     queue.FreeTensor(local);
   }
 }
+""",
+    "scale_shift.asc": """\
+#include "moves.h"
 
 // scaled = x * scale + shift, negated if asked for; doubled = x + x.
 extern "C" __global__ __aicore__ void scale_shift(GM_ADDR x, GM_ADDR scaled, GM_ADDR doubled, int64_t length, float scale, int64_t shift,
@@ -108,7 +117,8 @@ extern "C" __global__ __aicore__ void scale_shift(GM_ADDR x, GM_ADDR scaled, GM_
     out.FreeTensor(result);
   }
 }
-"""
+""",
+}
 
 OPS = """
 import numpy as np
@@ -120,7 +130,7 @@ copy = Op(
     inputs=[Input("x", "T", shape="...")],
     outputs=[Output("z", "T", shape="...")],
     dtypes={"T": ["float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"]},
-    kernel=Kernel("kernels/kinds.asc", entry="copy", args=["x", "z", numel("x")], blocks=blocks, strides=True),
+    kernel=Kernel("kernels/copy.asc", entry="copy", args=["x", "z", numel("x")], blocks=blocks, strides=True),
     refresh="updater",
     reference=lambda x: x,
 )
@@ -142,7 +152,7 @@ scaling = Op(
         Attr("negate", "bool", default=False),
         Attr("mode", "str", default="a b\\n%"),
     ],
-    kernel=Kernel("kernels/kinds.asc", entry="scale_shift", args=args, blocks=blocks, strides=True),
+    kernel=Kernel("kernels/scale_shift.asc", entry="scale_shift", args=args, blocks=blocks, strides=True),
     refresh="updater",
     reference=scale_shift,
 )
@@ -154,7 +164,8 @@ package = Package("kinds", ops=[copy, scaling], header="kinds.h")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kinds")
     (folder / "kernels").mkdir()
-    (folder / "kernels" / "kinds.asc").write_text(KERNEL)
+    for name, text in FILES.items():
+        (folder / "kernels" / name).write_text(text)
     (folder / "ops.py").write_text(OPS)
     return folder
 
@@ -177,9 +188,9 @@ def test_attrs_reach_the_kernel_with_their_default_and_another_value(project: Pa
 
 
 def test_an_attr_that_the_kernel_ignores_is_found(project: Path) -> None:
-    replace_in(project / "kernels" / "kinds.asc", "static_cast<float>(shift)", "1.0F")
+    replace_in(project / "kernels" / "scale_shift.asc", "static_cast<float>(shift)", "1.0F")
     report = opkit_json("test", project, exit_code=4)
     failed = [result for result in report["results"] if result["status"] == "failed"]
     assert [(result["op"], result["why"]) for result in failed] == [("ScaleShift", "shift = 2")]
-    # The kernel has no BLOCK_SIZE: that many blocks were not tested, and the report says so.
+    # The kernels have no BLOCK_SIZE: that many blocks were not tested, and the report says so.
     assert {result["op"] for result in report["results"] if result["status"] == "skipped"} == {"CopyAll", "ScaleShift"}

@@ -85,8 +85,10 @@ def test_every_answer_has_a_flag(tmp_path: Path) -> None:
         (["class"], ["--> NAME class", "it is a C++ keyword", "opkit new class_ops"]),
         (["demo", "--op", "add custom"], ["add custom"]),
         (["demo", "--op", "Graph"], ["--> --op Graph", "GraphCustom"]),
-        (["demo", "--dtype", "float23"], ["no such dtype: float23"]),
-        (["demo", "--kernel", "mul"], ["opkit has no kernel mul", "add_custom"]),
+        (["demo", "--dtype", "float23"], ["no such dtype: float23", "help: did you mean 'float32'?"]),
+        (["demo", "--dtype", "quaternion"], ["no such dtype: quaternion", "for instance --dtype float32"]),
+        (["demo", "--kernel", "mul"], ["opkit has no kernel mul", "help: one of: add_custom"]),
+        (["demo", "--kernel", "kernels/add_cstom.asc"], ["opkit has no kernel add_cstom", "help: did you mean 'add_custom'?"]),
         ([], ["a project needs a name"]),
     ],
 )

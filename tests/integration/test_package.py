@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -78,15 +79,15 @@ def test_an_archive_that_was_changed_is_refused_by_verify_and_by_install(archive
 
 
 @pytest.mark.case("G10")
-def test_kernels_for_another_chip_than_the_device_s_are_not_installed(tmp_path: Path) -> None:
-    for chip, exit_code in (("dav-2201", 0), ("dav-3510", 3)):
+def test_kernels_for_another_chip_than_the_simulator_stands_for_are_installed_with_a_warning(tmp_path: Path) -> None:
+    for chip in ("dav-2201", "dav-3510"):
         root = opp_root(tmp_path / chip, kind="cann", target=Target(os="linux", arch=ARCH, npu_arch=chip))
         packed = pack(root, tmp_path).path
         assert packed.name == f"add-0.1.0-linux_x86_64-{chip}.tar.gz"
-        document = opkit_json("install", packed, "--prefix", tmp_path / f"for {chip}", exit_code=exit_code)
-        assert (tmp_path / f"for {chip}" / "add").is_dir() == (exit_code == 0)
-    assert document["error"]["message"] == "the kernels of add 0.1.0 are compiled for dav-3510"
-    assert document["error"]["because"] == "the device here is dav-2201"
+        said = opkit("install", packed, "--prefix", tmp_path / f"for {chip}").stderr
+        assert (tmp_path / f"for {chip}" / "add").is_dir()
+        warning = "warning: the kernels of add 0.1.0 are compiled for dav-3510: no device is here, and the simulator stands for dav-2201"
+        assert (warning in said) == (chip == "dav-3510")
 
 
 @pytest.mark.case("K9")
@@ -101,7 +102,7 @@ def test_a_folder_of_two_packages_asks_install_and_verify_for_one(archive: Path,
 
 def test_without_a_word_nothing_of_the_simulator_is_shipped(sample: Path, archive: Path, tmp_path: Path) -> None:
     refused = opkit("package", sample, "--dest", tmp_path / "dist", exit_code=2)
-    assert "error[OPK0110]: args_refresh_add_custom was built against the host simulator" in refused.stderr
+    assert re.search(r"error\[OPK0110\]: .* is built against the host simulator", refused.stderr)
     assert "opkit package --allow-simulator" in refused.stderr
     assert not (tmp_path / "dist").exists()
     with open_archive(archive) as root:

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from packaging_support import copy_checkout, run
+from packaging_support import copy_checkout, pip_install, run
+
+Checkout = Callable[[], AbstractContextManager[Path]]
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """Makes a copy of the checkout for the time of a block, always at one place, so that ccache knows the second build from the first."""
+    place = tmp_path_factory.mktemp("checkout")
+
+    @contextmanager
+    def copied() -> Iterator[Path]:
+        try:
+            yield copy_checkout(place)
+        finally:
+            shutil.rmtree(place)
+
+    return copied
+
+
+@pytest.fixture(scope="session")
+def pip_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment whose temporary folder, where pip has opkit built, lies where ccache takes paths as relative ones."""
+    return {**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("pip"))}
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory, checkout: Checkout, pip_environment: dict[str, str]) -> Path:
     """A wheel built from a copy of the checkout that no longer exists."""
-    source = copy_checkout(tmp_path_factory.mktemp("checkout"))
     target = tmp_path_factory.mktemp("wheel")
-    built = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", target, source)
-    assert built.returncode == 0, built.stderr
-    shutil.rmtree(source)
+    with checkout() as source:
+        command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", target, source]
+        built = run(*command, env=pip_environment)
+        assert built.returncode == 0, built.stderr
     return next(target.glob("*.whl"))
 
 
@@ -34,10 +59,9 @@ def install_into(wheel: Path) -> Callable[[Path, str], Path]:
     """Makes a virtual environment with the wheel in it: (folder, interpreter) -> its bin folder."""
 
     def install(folder: Path, python: str = sys.executable) -> Path:
-        made = run(python, "-m", "venv", folder)
+        made = run(python, "-m", "venv", "--without-pip", folder)
         assert made.returncode == 0, made.stderr
-        installed = run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
-        assert installed.returncode == 0, installed.stderr
+        pip_install(folder, wheel)
         return folder / "bin"
 
     return install

@@ -51,9 +51,10 @@ def copied(package: Path, tmp_path: Path) -> Path:
     return shutil.copytree(package, tmp_path / "package", ignore=shutil.ignore_patterns("build", "*.egg-info", "dist"))
 
 
-def _hook(package: Path, call: str, **environ: str) -> None:
+def _hook(package: Path, call: str, *, umask: int = 0o022, **environ: str) -> None:
     """What a build frontend calls, in this environment."""
-    done = run(sys.executable, "-c", f"from setuptools import build_meta; build_meta.{call}", cwd=package, env={**os.environ, **environ})
+    code = f"import os; os.umask({umask}); from setuptools import build_meta; build_meta.{call}"
+    done = run(sys.executable, "-c", code, cwd=package, env={**os.environ, **environ})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -65,8 +66,11 @@ def _installed(wheel: Path, folder: Path) -> Path:
 
 
 def test_a_wheel_has_the_op_package_beside_the_package_and_is_for_every_python(package: Path, tmp_path: Path) -> None:
-    _hook(package, f"build_wheel({str(tmp_path)!r})", OPKIT_ALLOW_SIMULATOR="1")
+    _hook(package, f"build_wheel({str(tmp_path)!r})", umask=0o077, OPKIT_ALLOW_SIMULATOR="1")
     (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist() if info.filename.startswith("demo_ops/")}
+    assert {name: mode for name, mode in modes.items() if mode != (0o755 if name.endswith(".so") else 0o644)} == {}
     assert wheel.name == f"mine-1.0-py3-none-linux_{host_arch()}.whl"
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -112,6 +116,18 @@ def test_an_sdist_has_the_sources_of_the_project(copied: Path, tmp_path: Path) -
     assert not [name for name in names if name.endswith(("/made", "/config"))]
 
 
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_project_that_an_sdist_can_not_hold_is_one_error(copied: Path, tmp_path: Path, is_absolute: bool) -> None:
+    shutil.move(copied / "csrc" / "ops", tmp_path / "sp ace")
+    named = str(tmp_path / "sp ace") if is_absolute else "../sp ace"
+    (copied / "setup.py").write_text(_SETUP.format(projects=[named]))
+    done = run(sys.executable, "setup.py", "sdist", "--dist-dir", tmp_path / "dist", cwd=copied)
+    assert done.returncode != 0
+    assert f"opkit_projects: {named} isn't below the folder of setup.py, and an sdist has nothing else" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "dist").exists()
+
+
 @pytest.mark.parametrize(
     ("projects", "message"),
     [
@@ -152,7 +168,7 @@ def test_a_package_of_the_name_of_the_op_package_is_refused_and_stays(copied: Pa
     [
         ({"OPKIT_ALLOW_SIMULATOR": "off"}, f"{resources.bundled_toolkit()} is opkit's host simulator"),
         ({}, f"{resources.bundled_toolkit()} is opkit's host simulator"),
-        ({"OPKIT_ALLOW_SIMULATOR": "1", "CXXFLAGS": "-include no-such-header.h"}, "no-such-header.h: No such file or directory"),
+        ({"OPKIT_ALLOW_SIMULATOR": "1", "CXXFLAGS": "-include no-such-header.h"}, "it is called with CXXFLAGS=-include no-such-header.h"),
         ({"ASCEND_HOME_PATH": "/nope"}, "error[OPK0301]: /nope is no CANN toolkit"),
     ],
     ids=["no leave for the simulator", "the simulator", "a compiler error", "no toolkit"],

@@ -72,6 +72,7 @@ CASES = {
     "G3": "a library needs a newer glibc than the computer has: the package says so, and its install is refused",
     "G5": "the folder of another architecture is searched: it is the one that the toolkit says, and that is told",
     "G7": "CMake is absent or too old for the project: exit 3 with the version that is needed",
+    "G8": "kernels of a SoC have no type for a dtype: one that names it is refused before it is compiled, one that moves bytes isn't",
     "G9": "a kernel of another file name is compiled as another language: whatever its name, its text goes to the run-time compiler",
     "G10": "kernels for another chip are installed: package and file name say which, and an install elsewhere is refused with both",
     # Generators, caches and what is left from before.

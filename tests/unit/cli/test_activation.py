@@ -104,6 +104,91 @@ def test_an_environment_without_packages_is_an_error_of_its_own(tmp_path: Path, 
     assert "error[OPK0130]: there is nothing to activate" in capsys.readouterr().err
 
 
+def test_all_that_is_installed_being_broken_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a prefix that is named and without, where the current folder could have been a project."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path / "prefix"))
+    install(opp_root(tmp_path / "add", {LIBRARY: "library"}, package="add"), tmp_path / "prefix")
+    (tmp_path / "prefix" / "add" / LIBRARY).unlink()
+    for named in ([], ["--prefix", "prefix"], ["--package", "add"]):
+        assert main(["env", *named]) == 4
+        err = capsys.readouterr().err
+        assert "no package is installed" not in err
+        assert err.endswith(f"\n  help: install it again: opkit install {tmp_path / 'add'} --prefix {tmp_path / 'prefix'}\n")
+
+
+_CLOSED = """\
+import os, sys
+from opkit.cli import main
+arguments = ["env", "--prefix", sys.argv[1]]
+main(arguments)
+main(["list", "--prefix", sys.argv[1]])
+os.chmod(sys.argv[1] + "/.opkit", 0o700)
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+sys.exit(main(arguments))
+"""
+
+
+@pytest.mark.usefixtures("as_nobody")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_packages_of_a_prefix_that_this_user_may_not_read_are_not_taken_for_none(make_toolkit: Callable[..., Path]) -> None:
+    with tempfile.TemporaryDirectory(prefix="opkit-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        prefix = folder / "prefix"
+        install(opp_root(folder / "add", {LIBRARY: "library"}, package="add"), prefix)
+        environ = {"PATH": os.environ["PATH"], "ASCEND_HOME_PATH": str(make_toolkit(folder / "toolkit")), "HOME": "/nonexistent"}
+        argv = [sys.executable, "-c", _CLOSED, str(prefix)]
+        done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 4, done.stderr
+    assert f"error[OPK0405]: nothing that is installed in {prefix} or the wheels of this Python can be activated" in done.stderr
+    assert done.stderr.endswith(f"\n  because: add is broken\n  help: let yourself read it: sudo chmod a+rX {prefix}/.opkit\n")
+
+
+def test_a_package_that_is_picked_from_a_wheel_because_that_of_the_prefix_is_broken_is_told(
+    python: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(opp_root(tmp_path / "alpha", {LIBRARY: "library"}, package="alpha"), tmp_path / "prefix")
+    (tmp_path / "prefix" / "alpha" / LIBRARY).unlink()
+    assert main(["env", "--prefix", str(tmp_path / "prefix"), "--python", str(python), "--package", "alpha"]) == 0
+    out, err = capsys.readouterr()
+    assert str(site_packages(python) / "alpha") in out
+    assert f"warning: the package alpha is broken and stays out: {tmp_path}/prefix/alpha: {LIBRARY} is missing" in err
+
+
+@pytest.mark.parametrize("command", [["env"], ["list"], ["run"]])
+def test_a_python_that_is_named_by_a_path_is_not_a_command_of_its_name(
+    command: list[str], python: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(python / "bin")
+    monkeypatch.setenv("PATH", os.defpath)
+    (python / "bin" / "an-odd-name").symlink_to(python / "bin" / "python")
+    if command == ["run"]:
+        argv = [sys.executable, "-m", "opkit", "run", "--python", "./an-odd-name", "--", "/bin/sh", "-c", f"echo ${_OPP}"]
+        told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    else:
+        assert main([*command, "--python", "./an-odd-name"]) == 0
+        told = capsys.readouterr().out
+    assert str(site_packages(python) / "alpha") in told
+
+
+@pytest.mark.parametrize("command", [["env"], ["list"], ["run"], ["verify"], ["uninstall", "add"]])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_file_is_no_prefix(
+    command: list[str], is_named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    child = ["--", "true"] if command == ["run"] else []
+    if not is_named:
+        monkeypatch.setenv("OPKIT_PREFIX", str(tmp_path / "file"))
+        command = [*command, "add"] if command == ["verify"] else command
+    assert main([*command, *(["--prefix", "file"] if is_named else []), *child]) == (125 if child else 2)
+    assert f"error[OPK0100]: the prefix {tmp_path}/file is no folder\n  because: it is a file\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("other", [["--opp", "x"], ["--project", "x"]])
 @pytest.mark.parametrize("installed", [["--prefix", "p"], ["--python", "p"], ["--package", "p"]])
 def test_installed_packages_and_others_exclude_each_other(

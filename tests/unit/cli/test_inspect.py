@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from install_support import install
 from manifest_support import signed
 from tiny_support import REGISTERED
+from waiting_support import never_waiting
+from wheel_support import installed_wheel
 
 from opkit.cli import main
 from opkit.deliverable import LIBRARY, MANIFEST, Target, library_folder
 from opkit.deliverable.elf import read_library
+from opkit.packaging import uninstall
 from opkit.toolkit import host_arch
 
 _PLACE = str(library_folder(host_arch()) / LIBRARY)
@@ -140,7 +145,15 @@ def test_a_damaged_manifest_is_an_error_of_the_root_and_none_of_the_library(caps
 
 @pytest.mark.parametrize(
     ("name", "exit_code", "number"),
-    [("gone", 2, "OPK0100"), ("empty", 2, "OPK0101"), ("notes.txt", 4, "OPK0420"), ("x" * 300, 2, "OPK0101"), ("lib.so", 4, "OPK0410")],
+    [
+        ("gone", 2, "OPK0100"),
+        ("empty", 2, "OPK0101"),
+        ("notes.txt", 4, "OPK0420"),
+        ("x" * 300, 2, "OPK0101"),
+        ("lib.so", 4, "OPK0410"),
+        ("pipe", 2, "OPK0101"),
+        ("pipe.so", 2, "OPK0101"),
+    ],
 )
 def test_what_is_nothing_of_that_kind_is_one_clear_error(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, exit_code: int, number: str
@@ -148,7 +161,78 @@ def test_what_is_nothing_of_that_kind_is_one_clear_error(
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("mine\n")
     (tmp_path / "lib.so").write_text("mine\n")
-    assert f"error[{number}]" in _told(capsys, tmp_path / name, exit_code=exit_code)[0]
+    for pipe in ("pipe", "pipe.so"):
+        os.mkfifo(tmp_path / pipe)
+    with never_waiting():
+        assert f"error[{number}]" in _told(capsys, tmp_path / name, exit_code=exit_code)[0]
+
+
+@pytest.mark.parametrize("name", ["program", "program.so"])
+def test_a_program_is_told_for_what_it_is(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["cc", tmp_path / "main.c", "-o", tmp_path / name], check=True)
+    lines = _told(capsys, tmp_path / name, exit_code=4)
+    assert lines[0] == f"error[OPK0410]: {tmp_path / name} is no library that can be read"
+    assert f"because: it is a 64-bit executable for {host_arch()}; opkit reads 64-bit shared libraries for aarch64 and x86_64" in lines
+
+
+@pytest.fixture
+def prefix(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two packages, in the prefix that is the user's own."""
+    prefix = tmp_path / "a prefix"
+    for package in ("mul", "add"):
+        install(signed(root, [_PLACE], package=package, ops=("Tiny",), kind="cann"), prefix)
+    monkeypatch.setenv("OPKIT_PREFIX", str(prefix))
+    monkeypatch.chdir(tmp_path)
+    return prefix
+
+
+def test_an_installed_package_is_shown_by_its_name(
+    capsys: pytest.CaptureFixture[str], prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = _told(capsys, prefix / "add")
+    assert shown[0] == "add: package add 0.1.0"
+    assert "differs from its manifest" not in shown
+    assert _told(capsys, Path("add")) == shown
+    monkeypatch.delenv("OPKIT_PREFIX")
+    monkeypatch.setenv("HOME", str(prefix.parent))
+    for arguments in (["add", "--prefix", prefix], [prefix / "add", "--json"], ["--prefix", prefix, "mul", "--json"]):
+        assert main(["inspect", *map(str, arguments)]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("add: package add 0.1.0\n") or json.loads(out)["name"] in ("add", "mul")
+
+
+def test_a_prefix_is_shown_with_all_of_its_packages(capsys: pytest.CaptureFixture[str], prefix: Path) -> None:
+    assert [line for line in _told(capsys, prefix) if ": package " in line] == ["add: package add 0.1.0", "mul: package mul 0.1.0"]
+    for arguments in ([prefix], ["--prefix", prefix]):
+        assert main(["inspect", *map(str, arguments), "--json"]) == 0
+        assert [package["name"] for package in json.loads(capsys.readouterr().out)["packages"]] == ["add", "mul"]
+    # One alone is a list too: who reads it needn't know how many there are.
+    uninstall(["mul"], prefix)
+    assert main(["inspect", str(prefix), "--json"]) == 0
+    assert [package["name"] for package in json.loads(capsys.readouterr().out)["packages"]] == ["add"]
+
+
+def test_a_package_that_is_not_installed_or_is_broken_is_one_clear_error(capsys: pytest.CaptureFixture[str], prefix: Path) -> None:
+    assert _told(capsys, Path("sub"), exit_code=2)[0] == "error[OPK0100]: sub doesn't exist"
+    assert main(["inspect", "sub", "--prefix", str(prefix)]) == 2
+    assert "sub isn't installed in" in capsys.readouterr().err
+    (prefix / "add" / MANIFEST).write_text("{")
+    for target in (Path("add"), prefix):
+        lines = _told(capsys, target, exit_code=4)
+        assert lines[0] == f"error[OPK0405]: the package add in {prefix} is broken"
+        assert any("is no manifest that this opkit can read" in line for line in lines[1:])
+
+
+def test_the_package_of_a_wheel_is_shown_by_its_name(
+    capsys: pytest.CaptureFixture[str], library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = installed_wheel(tmp_path / "site", "sub")
+    shutil.copy(library, root / _PLACE)
+    signed(root, [_PLACE], package="sub")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.chdir(tmp_path)
+    assert _told(capsys, Path("sub"))[0] == "sub: package sub 0.1.0"
 
 
 def test_a_name_gives_the_terminal_no_orders(capsys: pytest.CaptureFixture[str], library: Path, tmp_path: Path) -> None:
@@ -159,7 +243,7 @@ def test_a_name_gives_the_terminal_no_orders(capsys: pytest.CaptureFixture[str],
 
 
 def test_what_is_nothing_to_inspect_is_told_with_all_that_could_be(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    help_line = "help: name a project, an OPP root, a library, an archive or a wheel"
+    help_line = "help: name a project, an OPP root, a library, an archive, a wheel, a prefix or an installed package"
     error, *_, advice = _told(capsys, tmp_path / "nosuch.whl", exit_code=2)
     assert error.endswith(f"{tmp_path}/nosuch.whl doesn't exist")
     assert advice == help_line

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from install_support import HEADER, LIBRARY, opp_root, tree
+from install_support import HEADER, LIBRARY, library, opp_root, tree
 from tiny_support import Tiny
 from wheel_support import environment, installed_wheel, site_packages
 
@@ -32,6 +32,17 @@ def _document(capsys: pytest.CaptureFixture[str], *arguments: str | Path, exit_c
     assert main([*map(str, arguments), "--json"]) == exit_code
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
+
+
+def _shadow(op: str, winner: Path, loser: Path, *libraries: str) -> dict[str, object]:
+    """As `list --json` has it, of the winner's usual library."""
+    return {
+        "op": op,
+        "winner": str(winner),
+        "loser": str(loser),
+        "winning_library": str(winner / LIBRARY),
+        "losing_libraries": [str(loser / library) for library in libraries or (LIBRARY,)],
+    }
 
 
 def _said(capsys: pytest.CaptureFixture[str], *arguments: str | Path, exit_code: int = 0) -> str:
@@ -142,14 +153,16 @@ def test_an_op_of_two_packages_is_told_with_who_wins(
     }
     assert "shadowed" not in _said(capsys, "install", roots["b"])
     # Packages are activated by name, before what the variable names already.
-    assert f"Add of {prefix}/c is shadowed by that of {prefix}/b" in _said(capsys, "install", roots["c"])
+    said = _said(capsys, "install", roots["c"])
+    assert f"Add of {prefix}/c is shadowed by that of {prefix}/b: GE keeps the first registration, in {prefix}/b/{LIBRARY}, and" in said
+    assert f"drops that in {LIBRARY}\n" in said
     document = _document(capsys, "install", roots["a"])
-    assert document["packages"][0]["shadowed"] == [{"op": "Add", "winner": f"{prefix}/a", "loser": f"{prefix}/{name}"} for name in "bc"]
+    assert document["packages"][0]["shadowed"] == [_shadow("Add", prefix / "a", prefix / name) for name in "bc"]
     packages = _document(capsys, "list")["packages"]
     assert [(each["package"], each["shadowed"]) for each in packages] == [
         ("a", []),
-        ("b", [{"op": "Add", "winner": f"{prefix}/a", "loser": f"{prefix}/b"}]),
-        ("c", [{"op": "Add", "winner": f"{prefix}/a", "loser": f"{prefix}/c"}]),
+        ("b", [_shadow("Add", prefix / "a", prefix / "b")]),
+        ("c", [_shadow("Add", prefix / "a", prefix / "c")]),
     ]
     main(["uninstall", "a", "b", "c"])
     monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(roots["d"]))
@@ -199,12 +212,12 @@ def test_list_shows_packages_of_the_prefix_and_of_wheels_and_what_is_wrong(
     assert packages["torn"]["problems"] == [f"{LIBRARY} is missing"]
     assert "isn't there" in packages["gone"]["problems"][0]
     # The broken one is none that GE would open.
-    assert packages["zeta"]["shadowed"] == [{"op": "Add", "winner": f"{prefix}/add", "loser": f"{site}/zeta"}]
+    assert packages["zeta"]["shadowed"] == [_shadow("Add", prefix / "add", site / "zeta")]
     said = _said(capsys, "list")
     assert f"add 0.1.0  {prefix}/add\n  ops: Add, Mul\n  built against simulator 9.2.0-sim, for" in said
     assert f"  problem: {HEADER} was edited\n" in said
     assert f"zeta 0.1.0  {site}/zeta  (wheel)\n" in said
-    assert f"  shadowed: Add, by that of {prefix}/add\n" in said
+    assert f"  shadowed: Add of {LIBRARY}, by that of {prefix}/add/{LIBRARY}\n" in said
     assert f"  from {root.path}, " in said
 
 
@@ -218,9 +231,67 @@ def test_list_shows_the_wheels_of_another_python(prefix: Path, tmp_path: Path, c
         ("add", f"{prefix}/add", False),
         ("zeta", str(root), True),
     ]
-    assert packages[1]["shadowed"] == [{"op": "Add", "winner": f"{prefix}/add", "loser": str(root)}]
+    assert packages[1]["shadowed"] == [_shadow("Add", prefix / "add", root)]
     assert [each["package"] for each in _document(capsys, "list")["packages"]] == ["add"]
     assert "can't be asked for its packages" in _said(capsys, "list", "--python", tmp_path / "none", exit_code=3)
+
+
+def test_list_and_run_agree_on_what_is_activated(
+    prefix: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], make_toolkit: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken wheel shadows nothing and hides nothing, and of two with one name the one that counts is named."""
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(make_toolkit(tmp_path / "a toolkit")))
+    python = environment(tmp_path / "venv")
+    site = site_packages(python)
+    torn = installed_wheel(site, "aaa")
+    (torn / LIBRARY).write_bytes(b"another")
+    twin = installed_wheel(site, "add")
+    main(["install", str(opp_root(tmp_path / "root", {LIBRARY: "library"}).path)])
+
+    def listed() -> list[tuple[object, ...]]:
+        packages = _document(capsys, "list", "--python", python)["packages"]
+        return [(each["opp_root"], len(each["problems"]), each["hidden_by"], each["shadowed"]) for each in packages]
+
+    assert listed() == [(str(torn), 1, None, []), (str(prefix / "add"), 0, None, []), (str(twin), 0, str(prefix / "add"), [])]
+    assert f"  hidden: by {prefix}/add, which is activated in its stead\n" in _said(capsys, "list", "--python", python)
+    assert _document(capsys, "env", "--python", python)["ASCEND_CUSTOM_OPP_PATH"] == str(prefix / "add")
+    # Once that of the prefix is broken, it is the wheel's turn.
+    (prefix / "add" / LIBRARY).unlink()
+    assert listed()[1:] == [(str(prefix / "add"), 1, None, []), (str(twin), 0, None, [])]
+    assert _document(capsys, "env", "--python", python)["ASCEND_CUSTOM_OPP_PATH"] == str(twin)
+
+
+def test_list_tells_a_library_that_somebody_put_beside_those_of_a_package(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It registers an op as often as GE loads it: told once, with the libraries, and as what isn't the package's."""
+    for name in ("aaa", "bbb"):
+        main(["install", str(opp_root(tmp_path / name, {LIBRARY: name}, package=name).path)])
+    wheel = installed_wheel(tmp_path / "site", "ccc")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    strays = [str(Path(LIBRARY).with_name(name)) for name in ("libmine.so", "libyours.so")]
+    for root in (prefix / "bbb", wheel):
+        (root / strays[0]).write_bytes(library("mine"))
+        (root / strays[1]).write_bytes(library("yours", ops=("Mul",)))
+    packages = {each["package"]: each for each in _document(capsys, "list")["packages"]}
+    for name, root in (("bbb", prefix / "bbb"), ("ccc", wheel)):
+        assert packages[name]["problems"] == [f"{stray} isn't in the manifest, and GE loads it with the others" for stray in strays]
+        assert packages[name]["shadowed"][0] == _shadow("Add", prefix / "aaa", root, LIBRARY, strays[0])
+    assert [each["op"] for each in packages["bbb"]["shadowed"]] == ["Add"]
+    assert [each["op"] for each in packages["ccc"]["shadowed"]] == ["Add", "Mul"]
+    said = _said(capsys, "list")
+    assert f"  shadowed: Add of {LIBRARY}, {strays[0]}, by that of {prefix}/aaa/{LIBRARY}\n" in said
+    assert f"  shadowed: Mul of {strays[1]}, by that of {prefix}/bbb/{strays[1]}\n" in said
+
+
+def test_a_wheel_that_leads_nowhere_has_no_folder(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(installed_wheel(tmp_path / "site", "gone"))
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert "gone  (wheel)\n" in _said(capsys, "list")
+    assert _document(capsys, "list")["packages"][0]["opp_root"] is None
+    assert not prefix.exists()
 
 
 @pytest.mark.case("I6")

@@ -86,6 +86,22 @@ def test_wrong_arguments_are_one_error_with_exit_2_and_no_traceback(
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["package", "--format", "whel"], "wheel"),
+        (["env", "--shell", "bsh"], "bash"),
+        (["build", "--build-type", "releas"], "Release"),
+        (["toolkit", "build", "--arch", "arch64"], "aarch64"),
+    ],
+)
+def test_a_word_that_an_option_does_not_take_gets_the_nearest_that_it_does(
+    arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.endswith(f"\n  help: did you mean {meant}?\n")
+
+
 def test_an_error_with_json_is_one_document_and_the_text_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["build", str(tmp_path), "--json"]) == 2
     out, err = capsys.readouterr()

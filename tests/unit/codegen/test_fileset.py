@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opkit.codegen import DriftKind, FileSet, GeneratedFile, drift
-from opkit.errors import EditedFileError, FolderNotEmptyError, UnwritableError
+from opkit.errors import EditedFileError, FolderNotEmptyError, UnreadableError, UnwritableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +148,7 @@ def test_a_write_that_was_killed_half_way_is_no_edit(tmp_path: Path, monkeypatch
 def test_no_temporary_file_stays(tmp_path: Path) -> None:
     files(a="1\n").write(tmp_path)
     (tmp_path / "b").mkdir()
-    with pytest.raises(UnwritableError):
+    with pytest.raises(UnreadableError):
         files(a="1\n", b="2\n").write(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".opkit", "a", "b"]
 

@@ -159,7 +159,9 @@ def test_a_device_writes_no_records(tmp_path: Path) -> None:
     assert read_records(tmp_path / "absent.jsonl") == ()
 
 
-@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"kind": "KERNEL"}', '{"kind": 1, "name": 2, "graph_id": null}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "{}", pytest.param("[" * 100_000, id="nested"), '{"kind": "KERNEL"}', '{"kind": 1, "name": 2, "graph_id": null}']
+)
 def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "records.jsonl"
     file.write_text("\n" + line + "\n")

@@ -42,6 +42,27 @@ def test_what_is_relative_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_
     assert prepended("mine:./theirs", [Path("/new")]) == f"/new:{tmp_path}/mine:{tmp_path}/theirs"
 
 
+@pytest.mark.case("E3")
+def test_what_ge_takes_for_a_folder_of_the_current_one_is_written_out(
+    toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It knows no variables and no home, and the dynamic loader its $ORIGIN."""
+    monkeypatch.chdir(tmp_path)
+    environment = activate(toolkit, [], {OPP: "$HOME/x:../y:~/z:/a/../b", LIBRARIES: "$ORIGIN/x"})
+    assert environment[OPP] == f"{tmp_path}/$HOME/x:{tmp_path}/../y:{tmp_path}/~/z:/a/../b"
+    assert environment[LIBRARIES] == f"{toolkit.lib64}:$ORIGIN/x"
+
+
+@pytest.mark.case("E3")
+def test_what_is_relative_to_a_folder_that_no_path_list_can_hold_is_an_error(
+    toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a:b").mkdir()
+    monkeypatch.chdir(tmp_path / "a:b")
+    with pytest.raises(UsageError, match=f"the folder {tmp_path}/a:b/mine can't be activated"):
+        activate(toolkit, [], {OPP: "mine"})
+
+
 @pytest.mark.case("E1")
 def test_the_libraries_of_another_toolkit_go_and_those_of_this_one_stay(toolkit: Toolkit, tmp_path: Path) -> None:
     another = tmp_path / "another"
@@ -137,3 +158,5 @@ def test_a_toolkit_alone_keeps_nothing_but_the_device_s_driver(toolkit: Toolkit,
     base = {"PATH": "/bin", OPP: "/others", LIBRARIES: f"/elsewhere::{tmp_path}", HOME: "/other", "LD_PRELOAD": "/other.so"}
     assert alone(toolkit, base) == {HOME: str(toolkit.home), LIBRARIES: f"{toolkit.lib64}:{tmp_path}"}
     assert alone(toolkit, {}) == {HOME: str(toolkit.home), LIBRARIES: str(toolkit.lib64)}
+    unseen = {LIBRARIES: f"{tmp_path}/{'x' * 300}"}
+    assert alone(toolkit, unseen) == alone(toolkit, {}), "a folder that can't be looked into has no driver"

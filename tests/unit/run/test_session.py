@@ -111,7 +111,9 @@ def test_a_report_becomes_values(tmp_path: Path) -> None:
     assert case.precision[1].first[0].got == "nan"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"iters": 1, "warmup": 1, "repeats": 1, "cases": [{}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", pytest.param("[" * 100_000, id="nested"), '{"iters": 1, "warmup": 1, "repeats": 1, "cases": [{}]}']
+)
 def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "report.json"
     file.write_text(text)
