@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from spec_page import spec_page
 
-from opkit.cli import cli
+from opkit.cli.root import cli
 from opkit.errors import SpecError, catalogue
 from opkit.run.doctor_findings import Check
 from opkit.spec.problems import Rule
@@ -67,7 +67,9 @@ def doctor_page() -> str:
     parts = [
         NOTE,
         "# What `opkit doctor` finds\n",
-        "Each finding has an id, which is kept for scripts, what was seen, and unless it is in order one command that mends it.",
+        "Each finding has an id, which is kept for scripts, and what was seen. Unless it is in order it has a help,",
+        "which is one command that mends it in every usual shell, or where no command can do that a hint, which is words;",
+        "in the JSON document these are two fields.",
         "What mends several is printed once, after the last of them.",
         "An id with a number, such as `opp-path[2]`, is about that element of a list.",
         "The page [When GE doesn't know the op](../how-to/op-not-found.md) goes by symptoms.\n",
