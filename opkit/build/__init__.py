@@ -10,7 +10,7 @@ from opkit.build.generator import find_generator
 from opkit.build.project import Project
 from opkit.build.scratch import scratch_folder
 from opkit.build.settings import BUILD_TYPES, RESERVED, Settings
-from opkit.build.version import require_fixed_version, require_wheel_version
+from opkit.build.version import require_fixed_version, require_wheel_version, settings_of
 
 __all__ = [
     "BUILD_TYPES",
@@ -28,4 +28,5 @@ __all__ = [
     "require_fixed_version",
     "require_wheel_version",
     "scratch_folder",
+    "settings_of",
 ]

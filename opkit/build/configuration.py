@@ -117,7 +117,7 @@ def reasons_to_configure(request: Request, state: TreeState, fingerprint_now: Ma
     tree = request.tree
     if not state.fingerprint:
         is_new = not (tree.path / "CMakeCache.txt").exists()
-        return [f"{tree.key} is new" if is_new else f"what the last build of {tree.key} was configured with isn't known"]
+        return [f"{tree.key} is new" if is_new else f"the last configuration of {tree.key} didn't succeed, or isn't known"]
     reasons = differences(state.fingerprint, fingerprint_now)
     changed = [name for name, stat in state.configured.items() if stat != stat_of(tree.path / name)]
     if changed:

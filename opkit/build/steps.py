@@ -23,7 +23,7 @@ from opkit.files import guard_writing
 from opkit.toolkit import find_cmake
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from opkit.build.configuration import Configuration
     from opkit.build.driver import Driver
@@ -89,11 +89,12 @@ class Steps:
         configuration = wanted(request, self._folder, self._state)
         if request.asked.definitions:
             require_abi_of_flags(request)  # Before they are remembered.
-        self._remember(configuration)
+        self._tell_of_earlier(configuration)
         self._set_launcher(configuration)
         reasons = reasons_to_configure(request, self._state, configuration.fingerprint, generator)
-        if reasons:
-            self._configure(configuration, reasons)
+        unused = self._configure(configuration, reasons) if reasons else []
+        # Only now: what CMake stops at, or doesn't read, is no wish to keep.
+        self._remember(unused)
 
     def gives_up_launcher(self) -> bool:
         """Whether nothing compiles because of the launcher; the tree is configured without it then."""
@@ -110,19 +111,23 @@ class Steps:
         launcher, request = configuration.launcher, self._request
         self._driver.set_launcher({} if launcher is None else launcher.environment(request.project.root, request.environ))
 
-    def _remember(self, configuration: Configuration) -> None:
-        settings = self._request.settings
-        earlier = settings.beyond(self._request.asked)
+    def _tell_of_earlier(self, configuration: Configuration) -> None:
+        earlier = self._request.settings.beyond(self._request.asked)
         if LAUNCHER_FAULT in configuration.fingerprint:
             earlier = [
                 f"{option}, which didn't work when it was tried" if option.startswith("--launcher") else option for option in earlier
             ]
         if earlier:
             console.say(f"building with {' '.join(earlier)}, as an earlier build was asked to; --force forgets it")
-        if self._folder.named != settings:
-            self._keep_folder(self._folder._replace(named=settings))
 
-    def _configure(self, configuration: Configuration, reasons: list[str]) -> None:
+    def _remember(self, unused: Collection[str]) -> None:
+        asked = self._request.settings
+        named = asked._replace(definitions={name: value for name, value in asked.definitions.items() if name not in unused})
+        if self._folder.named != named:
+            self._keep_folder(self._folder._replace(named=named))
+
+    def _configure(self, configuration: Configuration, reasons: list[str]) -> list[str]:
+        """Gives the names of the user's definitions that nothing reads."""
         request = self._request
         project, tree = request.project, request.tree
         goes_on = is_in_place(request, self._state, configuration.fingerprint)
@@ -140,11 +145,10 @@ class Steps:
             with guard_writing(tree.path):
                 empty(tree.path, keep=(LOG, STATE))
         console.step("Configuring", project.shown(tree.path))
-        unused = self._driver.configure(cmake, generator, configuration.definitions(request, generator))
+        unread = self._driver.configure(cmake, generator, configuration.definitions(request, generator))
+        unused = [name for name in unread if name in request.settings.definitions]
         for name in unused:
-            if name in request.settings.definitions:
-                advice = f"leave out -D {name}" if name in request.asked.definitions else "opkit build --force forgets all that was named"
-                console.warn(f"-D {name} changes nothing: CMakeLists.txt doesn't read it", help=advice)
+            console.warn(f"-D {name} changes nothing: CMakeLists.txt doesn't read it", help=f"leave out -D {name}")
         self._taken.append("configured")
         self._keep(
             TreeState(
@@ -156,6 +160,7 @@ class Steps:
                 configured=files_of_cmake(request, generator),
             )
         )
+        return unused
 
     def compile(self, jobs: int | None, package: Package | None) -> None:
         request, generator = self._request, self._generator

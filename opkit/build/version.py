@@ -9,6 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from opkit.console import console
 from opkit.deliverable import is_version
 from opkit.errors import VersionError
 from opkit.files import LARGEST_SETTINGS, content_of, guard_reading
@@ -16,7 +17,7 @@ from opkit.files import LARGEST_SETTINGS, content_of, guard_reading
 if TYPE_CHECKING:
     from opkit.build.project import Project
 
-__all__ = ["require_fixed_version", "require_version", "require_wheel_version"]
+__all__ = ["require_fixed_version", "require_version", "require_wheel_version", "settings_of"]
 
 _FILE = "pyproject.toml"
 _PLAIN = 'version = "1.0"'
@@ -27,13 +28,19 @@ _VERSION = r"""(?m)^[ \t]*version[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')"""
 
 def require_version(project: Project) -> None:
     """Raises VersionError for a pyproject.toml that is no TOML, and for a version in it that no package can have, or that CMake reads
-    otherwise; without one it is 0.
+    otherwise; without one it is 0, which is warned of.
     """
     text = _text(project)
-    version = _of_project(text).get("version")
+    table = _of_project(text)
+    version = table.get("version")
+    if table and version is None and "version" not in table.get("dynamic", ()):
+        console.warn(
+            f"{_FILE} gives the project no version: the package is called 0", help=f"[project], and below it {_PLAIN}", is_once=True
+        )
     if version is not None and not isinstance(version, str):
         msg = f"the version {version!r} is no string"
-        raise VersionError(msg, where=_where(text, "version"), because="a version has parts that no number has", help=_PLAIN)
+        advice = f'version = "{version}"' if is_version(str(version)) else _PLAIN
+        raise VersionError(msg, where=_where(text, "version"), because=f"TOML takes it for {type(version).__name__}", help=advice)
     if version is not None and not is_version(version):
         msg = f"{version!r} is no version that a package can have"
         because = "it becomes a part of file names: at most 128 letters, digits and . ! + _ -, the first a letter or a digit"
@@ -78,6 +85,11 @@ def require_wheel_version(project: Project) -> None:
         raise VersionError(msg, where=_where(text, "version"), because=because, help=advice) from fault
 
 
+def settings_of(project: Project) -> dict[str, Any]:
+    """What pyproject.toml says, all of it; nothing without one. Raises VersionError for one that is no TOML."""
+    return _parsed(_text(project))
+
+
 def _text(project: Project) -> str:
     path = project.root / _FILE
     if not path.is_file():
@@ -91,6 +103,17 @@ def _text(project: Project) -> str:
 
 
 def _of_project(text: str) -> dict[str, Any]:
+    table = _parsed(text).get("project", {})
+    if not isinstance(table, dict):
+        msg = f"project is no table in {_FILE}"
+        raise VersionError(msg, where=_where(text, "project"), help="[project]")
+    if not isinstance(table.get("dynamic", []), list):
+        msg = f"dynamic is no list in {_FILE}"
+        raise VersionError(msg, where=_where(text, "dynamic"), help='dynamic = ["version"]')
+    return table
+
+
+def _parsed(text: str) -> dict[str, Any]:
     # Worth its 5 ms only where the file changed.
     if sys.version_info >= (3, 11):
         import tomllib
@@ -98,17 +121,11 @@ def _of_project(text: str) -> dict[str, Any]:
         import tomli as tomllib
 
     try:
-        table = tomllib.loads(text).get("project", {})
+        table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise _no_toml(_line_of(fault, text), str(fault)) from fault
     except RecursionError as fault:
         raise _no_toml(_FILE, "it is nested deeper than Python can read") from fault
-    if not isinstance(table, dict):
-        msg = f"project is no table in {_FILE}"
-        raise VersionError(msg, where=_where(text, "project"), help="[project]")
-    if not isinstance(table.get("dynamic", []), list):
-        msg = f"dynamic is no list in {_FILE}"
-        raise VersionError(msg, where=_where(text, "dynamic"), help='dynamic = ["version"]')
     return table
 
 

@@ -11,6 +11,7 @@ import pytest
 from opkit.build import RESERVED, Settings
 from opkit.build.state import STATE
 from opkit.cli import main
+from opkit.errors import ConfigureError
 from opkit.toolkit import process_environment
 
 if TYPE_CHECKING:
@@ -56,7 +57,16 @@ def test_a_definition_that_nothing_reads_is_told(tiny: Tiny, capsys: pytest.Capt
     tiny.build(settings=Settings(definitions={"OPKIT_SESION_RUN": "OFF", "CMAKE_CXX_FLAGS": "-DMINE=1"}))
     told = capsys.readouterr().err
     assert told.count("changes nothing") == 1
-    assert "warning: -D OPKIT_SESION_RUN changes nothing: CMakeLists.txt doesn't read it\n" in told
+    assert "warning: -D OPKIT_SESION_RUN changes nothing: CMakeLists.txt doesn't read it\n  help: leave out -D OPKIT_SESION_RUN\n" in told
+    tiny.build()
+    assert "building with -D CMAKE_CXX_FLAGS=-DMINE=1, as an earlier build was asked to" in capsys.readouterr().err
+
+
+def test_a_setting_with_which_nothing_compiles_is_not_kept(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConfigureError, match="can't compile a simple program"):
+        tiny.build(settings=Settings(build_type="Debug", definitions={"CMAKE_CXX_FLAGS": "-nosuch"}))
+    assert tiny.build().steps == ("configured", "compiled", "installed")
+    assert "an earlier build was asked to" not in capsys.readouterr().err
 
 
 def test_what_was_asked_for_is_not_lost_in_silence(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from opkit.build import Project, require_fixed_version, require_wheel_version
 from opkit.build.version import require_version
+from opkit.console import console
 from opkit.errors import VersionError
 
 
@@ -38,6 +39,17 @@ def _refused(project: Project, text: str) -> VersionError:
 def test_a_version_on_a_line_of_its_own_or_none_is_taken(project: Project, text: str) -> None:
     (project.root / "pyproject.toml").write_bytes(text.encode())
     require_version(project)
+
+
+def test_a_project_without_a_version_is_warned_of(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    console.reset()  # Once a command.
+    (project.root / "pyproject.toml").write_text('[project]\nname = "p"\nverison = "1.0"\n')
+    require_version(project)
+    assert "warning: pyproject.toml gives the project no version: the package is called 0\n" in capsys.readouterr().err
+    for text in ("[tool.x]\n", '[project]\ndynamic = ["version"]\n'):
+        (project.root / "pyproject.toml").write_text(text)
+        require_version(project)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_project_needs_no_pyproject(project: Project) -> None:
@@ -106,6 +118,7 @@ def test_dynamic_is_a_list(project: Project) -> None:
 def test_a_version_is_a_string(project: Project, value: str) -> None:
     fault = _refused(project, f"[project]\nversion = {value}\n")
     assert "is no string" in fault.message
+    assert fault.help == {"2": 'version = "2"', "1.0": 'version = "1.0"', "true": 'version = "True"'}.get(value, 'version = "1.0"')
     assert fault.where == f"pyproject.toml:2   version = {value}"
 
 
