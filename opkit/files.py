@@ -21,6 +21,7 @@ __all__ = [
     "LARGEST_SETTINGS",
     "LARGEST_TEXT",
     "PROGRAM_MODE",
+    "closed_above",
     "content_of",
     "copy_whole",
     "digest_of",
@@ -29,6 +30,7 @@ __all__ = [
     "guard_writing",
     "make_folders",
     "plain_file",
+    "readable_again",
     "remove_empty_folders",
     "whole_file",
     "whose",
@@ -67,9 +69,25 @@ def guard_reading(target: Path) -> Iterator[None]:
     except OSError as fault:
         culprit = Path(os.fsdecode(fault.filename)) if fault.filename else target
         msg = f"cannot read {culprit}"
-        if fault.errno in _NO_PLAIN_FILE:
-            raise UnreadableError(msg, because=fault.strerror, help=f"move {culprit} away") from fault
-        raise UnreadableError(msg, because=whose(culprit), help=f"let yourself read it: chmod u+rX {culprit}; or move it away") from fault
+        because = fault.strerror if fault.errno in _NO_PLAIN_FILE else whose(culprit)
+        raise UnreadableError(msg, because=because, help=readable_again(culprit, fault)) from fault
+
+
+def readable_again(path: Path, fault: OSError) -> str | None:
+    """What lets a file be read that refused so; None for one that isn't there."""
+    if fault.errno in _NO_PLAIN_FILE:
+        return f"move {shlex.quote(str(path))} away"
+    if fault.errno in {errno.ENOENT, errno.ENOTDIR}:
+        return None
+    closed = closed_above(path)
+    if closed is not None:
+        return f"let yourself in: chmod u+rX {shlex.quote(str(closed))}"
+    return f"let yourself read it: chmod u+rX {shlex.quote(str(path))}; or move it away"
+
+
+def closed_above(path: Path) -> Path | None:
+    """The outermost folder above `path` that you may not enter, or None. Nobody can tell how it is below that one."""
+    return next((folder for folder in reversed(path.absolute().parents) if not os.access(folder, os.X_OK)), None)
 
 
 def write_whole(target: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
@@ -167,9 +185,10 @@ def whose(path: Path) -> str:
 
     try:
         status = path.lstat()
-    except PermissionError:
-        return whose(path.parent)
     except OSError as fault:
+        closed = closed_above(path)
+        if closed is not None:
+            return whose(closed)
         return f"{path}: {fault.strerror}"
     try:
         name = pwd.getpwuid(status.st_uid).pw_name

@@ -17,6 +17,7 @@ __all__ = [
     "LAYOUT_VERSION",
     "LIBRARY",
     "MANIFEST",
+    "MOST_OPS",
     "OPP_VARIABLE",
     "OS",
     "PREBUILD_PROGRAM",
@@ -46,6 +47,7 @@ LIBRARY = "libcust_opapi.so"
 MANIFEST = "opkit-manifest.json"
 # Of the manifest: it counts up when a reader of the one before would read it wrong.
 LAYOUT_VERSION = 2
+MOST_OPS = 10_000  # of a package, ten times those of a large one: who lists, compares and prints them all must come to an end
 # In a project whose ops are prebuilt: the source of what compiles their kernels.
 PREBUILD_PROGRAM = "prebuild/main.cc"
 # Beside the library, which finds it there.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from opkit.deliverable.claim import require_free, require_own
 from opkit.deliverable.manifest import (
     LARGEST_MANIFEST,
-    MOST_OPS,
     BuiltAgainst,
     Manifest,
     ManifestFile,
@@ -20,6 +19,7 @@ from opkit.deliverable.manifest import (
 from opkit.layout import (
     LIBRARY,
     MANIFEST,
+    MOST_OPS,
     OS,
     include_folder,
     is_of_the_system,

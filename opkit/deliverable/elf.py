@@ -17,7 +17,7 @@ from typing import NamedTuple
 import attrs
 
 from opkit.errors import ElfError
-from opkit.files import LARGEST_LIBRARY, content_of
+from opkit.files import LARGEST_LIBRARY, content_of, readable_again
 from opkit.toolkit import ARCHITECTURES, elf_arch_of, string_abi_of
 
 __all__ = ["ElfLibrary", "library_in", "read_library"]
@@ -32,12 +32,14 @@ _LOADED, _LINKED = 1, 2  # PT_LOAD, PT_DYNAMIC
 _OTHER_MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 22: "S390", 40: "ARM", 243: "RISC-V", 258: "LoongArch"}
 _MOST_TAGS = 4096
 _MOST_VERSIONS = 4096
+_MOST_TEXT = 64 << 20  # bytes of all names; those of LLVM, tens of thousands, have 3 MiB
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _PACKED = struct.Struct("<Q")
 _PACKED_BITS = 63
 _NEEDED_VERSIONS = struct.Struct("<HHIII")
 _NEEDED_VERSION = struct.Struct("<IHHII")
+_LENGTH = re.compile(r"[1-9]\d{0,4}")
 _VERSION = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d+(?:\.\d+)*)")
 # Where the loader puts these, a class starts to describe itself: without bases, with one, with several or virtual ones.
 _CLASS_KINDS = (
@@ -124,7 +126,7 @@ def read_library(path: Path) -> ElfLibrary:
     try:
         content = content_of(path, most=LARGEST_LIBRARY)
     except OSError as fault:
-        raise _refused(path, fault.strerror or str(fault)) from fault
+        raise _refused(path, fault.strerror or str(fault), help_text=readable_again(path, fault)) from fault
     return library_in(content, path)
 
 
@@ -141,8 +143,8 @@ def library_in(content: bytes, name: Path | str) -> ElfLibrary:
         raise _refused(name, f"it is damaged: {told}" if told else "it is damaged") from fault
 
 
-def _refused(name: Path | str, because: str) -> ElfError:
-    return ElfError(f"{name} is no library that can be read", because=because)
+def _refused(name: Path | str, because: str, *, help_text: str | None = None) -> ElfError:
+    return ElfError(f"{name} is no library that can be read", because=because, help=help_text)
 
 
 def _read(content: bytes) -> ElfLibrary:
@@ -204,6 +206,19 @@ class _Class(NamedTuple):
     bases: tuple[int | str, ...]
 
 
+@attrs.define
+class _Allowance:
+    """How many bytes of names may still be read: they may overlap, so all names of a small library can be larger than any memory."""
+
+    left: int = _MOST_TEXT
+
+    def take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            msg = f"its names have more than {_MOST_TEXT} bytes"
+            raise ValueError(msg)
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class _Image:
     """A library as it lies in memory, without what is only zeros there."""
@@ -211,6 +226,7 @@ class _Image:
     content: bytes
     segments: tuple[_Segment, ...]
     dynamic: int | None
+    allowance: _Allowance = attrs.field(factory=_Allowance)
 
     @classmethod
     def of(cls, content: bytes) -> _Image:
@@ -267,7 +283,9 @@ class _Image:
 
     def text(self, address: int) -> bytes:
         offset = self.offset(address)
-        return self.content[offset : self.content.index(b"\0", offset)]
+        end = self.content.index(b"\0", offset)
+        self.allowance.take(end - offset)
+        return self.content[offset:end]
 
     def name(self, offset: int) -> str:
         if not 0 <= offset < self.first(_Tag.STRSZ):
@@ -290,27 +308,34 @@ class _Image:
             return int(struct.unpack("<II", self.read(self.first(_Tag.HASH), 8))[1])
         table = self.first(_Tag.GNU_HASH)
         if not table:
-            return 0
+            return self._relocated_symbols()
         buckets, first, bloom, _ = struct.unpack("<IIII", self.read(table, 16))
         chains = table + 16 + 8 * bloom + 4 * buckets
         last = max(struct.unpack(f"<{buckets}I", self.read(chains - 4 * buckets, 4 * buckets)), default=0)
+        # It leads to what the library exports, which may be nothing.
         if last < first:
-            return int(first)
+            return max(int(first), self._relocated_symbols())
         while not self.read(chains + 4 * (last - first), 4)[0] & 1:
             last += 1
         return int(last) + 1
+
+    def _relocated_symbols(self) -> int:
+        return max((info >> 32 for _, info, _ in self._relocations()), default=-1) + 1
+
+    def _relocations(self) -> Iterator[tuple[int, ...]]:
+        for place, size in ((_Tag.RELA, _Tag.RELASZ), (_Tag.JMPREL, _Tag.PLTRELSZ)):
+            yield from self.table(self.first(place), self.first(size), _RELOCATION)
 
     @cached_property
     def pointers(self) -> dict[int, int | str]:
         """What the loader writes, by the address that it writes to: an address of this library, or the name of a symbol of another."""
         found: dict[int, int | str] = {}
-        for place, size in ((_Tag.RELA, _Tag.RELASZ), (_Tag.JMPREL, _Tag.PLTRELSZ)):
-            for address, info, addend in self.table(self.first(place), self.first(size), _RELOCATION):
-                symbol = self.symbols[info >> 32] if info >> 32 else None
-                if symbol is None:
-                    found[address] = addend
-                else:
-                    found[address] = symbol.value + addend if symbol.is_defined else symbol.name
+        for address, info, addend in self._relocations():
+            symbol = self.symbols[info >> 32] if info >> 32 else None
+            if symbol is None:
+                found[address] = addend
+            else:
+                found[address] = symbol.value + addend if symbol.is_defined else symbol.name
         for address in self._packed():
             found[address] = int.from_bytes(self.read(address, 8), "little")
         return found
@@ -408,9 +433,10 @@ class _Image:
         for segment in self.segments:
             start, end = segment.offset, segment.offset + segment.size
             while (start := self.content.find(wanted, start, end)) >= 0:
-                if not any(begin <= start < stop for begin, stop in skipped):
+                after = [stop for begin, stop in skipped if begin <= start < stop]
+                if not after:
                     return True
-                start += 1
+                start = max(after)
         return False
 
 
@@ -468,11 +494,11 @@ def _parts(name: str) -> list[str]:
     """The namespaces and the name of a class, from its mangled name; empty for one that is made from a template or in a function."""
     rest = name[1:-1] if name.startswith("N") and name.endswith("E") else name
     parts = []
-    while rest:
-        length = re.match(r"[1-9]\d{0,4}", rest)
+    start = 0
+    while start < len(rest):
+        length = _LENGTH.match(rest, start)
         if length is None or length.end() + int(length[0]) > len(rest):
             return []
-        end = length.end() + int(length[0])
-        parts.append(rest[length.end() : end])
-        rest = rest[end:]
+        start = length.end() + int(length[0])
+        parts.append(rest[length.end() : start])
     return parts

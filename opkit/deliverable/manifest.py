@@ -16,12 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from opkit.errors import DeliverableError
-from opkit.files import content_of, digest_of, write_whole
-from opkit.layout import LAYOUT_VERSION, MANIFEST, mode_of
+from opkit.files import closed_above, content_of, digest_of, write_whole
+from opkit.layout import LAYOUT_VERSION, MANIFEST, MOST_OPS, mode_of
 
 __all__ = [
     "LARGEST_MANIFEST",
-    "MOST_OPS",
     "BuiltAgainst",
     "Manifest",
     "ManifestFile",
@@ -35,7 +34,6 @@ __all__ = [
 ]
 
 LARGEST_MANIFEST = 8 << 20  # 10,000 files and as many ops; the JSON of a larger one would only be a way to fill the memory
-MOST_OPS = 10_000  # ten times those of a large package: who lists, compares and prints them all must come to an end
 _KINDS = ("cann", "simulator")  # of the toolkit that a deliverable was linked with
 # They become names of folders and files.
 _PACKAGE = r"[a-z][a-z0-9_]*"
@@ -135,8 +133,7 @@ class Manifest(NamedTuple):
         except PermissionError as fault:
             import shlex
 
-            # Outermost first: of what lies below a closed folder nobody can tell how it is.
-            closed = next((folder for folder in reversed(path.absolute().parents) if not os.access(folder, os.X_OK)), None)
+            closed = closed_above(path)
             msg = f"cannot read {path}"
             advice = f"chmod a+r {shlex.quote(str(path))}" if closed is None else f"chmod a+rx {shlex.quote(str(closed))}"
             raise DeliverableError(msg, because=fault.strerror, help=advice) from fault

@@ -75,6 +75,7 @@ class Rule(enum.Enum):
     COMPILE = ("OPK0272", "an unknown time of compiling kernels")
     CAPABILITY = ("OPK0273", "capabilities that don't go together, or not with this op")
     SUBGRAPH = ("OPK0274", "an op with subgraphs")
+    MANY_OPS = ("OPK0275", "more ops than a package can have")
     BENCHMARK = ("OPK0280", "a benchmark that can't be run")
     SHAPE_MISMATCH = ("OPK0290", "given shapes don't match the patterns of the inputs")
     NO_VALUE = ("OPK0292", "a size expression has no value for the given shapes")

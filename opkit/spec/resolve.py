@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from opkit.layout import MOST_OPS
 from opkit.spec import declare
 from opkit.spec.fields import check_call, declared_in, name_of, sequence_of, shown, text_of
 from opkit.spec.model import Attr, AttrType, Compile, Input, Kernel, Op, Output, Package, Refresh
@@ -46,6 +47,11 @@ def resolve_package(package: declare.Package, root: Path, problems: Problems) ->
     declared = declared_in(package, "ops", declare.Op, problems)
     if not declared and sequence_of(package, "ops", problems, what="[my_op]") == []:
         problems.add(Rule.MISSING_ARGUMENT, "the package has no ops", package.where_of("ops"))
+    if len(declared) > MOST_OPS:
+        because = f"a package has at most {MOST_OPS}"
+        advice = "make several packages of them"
+        problems.add(Rule.MANY_OPS, f"the package has {len(declared)} ops", package.where_of("ops"), because=because, advice=advice)
+        problems.raise_if_any()  # Before each of them is read.
     naming = naming_of(package, problems)
     ops = [_op(op, naming, files, problems) for op in declared]
     unique_ops(declared, naming, problems)

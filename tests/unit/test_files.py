@@ -108,6 +108,53 @@ def test_a_folder_that_is_closed_is_one_clear_error() -> None:
     assert done.stdout == f"cannot write {closed}/x; Permission denied\n", done.stderr
 
 
+_READS_AS_NOBODY = """\
+import os, sys
+from pathlib import Path
+from opkit.deliverable.elf import read_library
+from opkit.errors import OpkitError
+from opkit.files import guard_reading
+os.umask(0o077)
+closed, mode, target = Path(sys.argv[1]), int(sys.argv[2], 8), Path(sys.argv[3])
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+target.parent.mkdir(parents=True)
+target.write_bytes(b"")
+os.chdir(closed.parent)
+closed.chmod(mode)
+def read():
+    with guard_reading(target):
+        target.read_bytes()
+for reader in (read, lambda: read_library(target)):
+    try:
+        reader()
+    except OpkitError as fault:
+        print(fault.help)
+"""
+
+
+@pytest.mark.usefixtures("as_nobody")
+@pytest.mark.parametrize(
+    ("closed", "mode", "advised"),
+    [
+        ("cl", "0000", "let yourself in: chmod u+rX {}"),
+        ("cl/in", "0000", "let yourself in: chmod u+rX {}"),
+        ("cl/in", "0600", "let yourself in: chmod u+rX {}"),
+        ("cl/in/pk/file", "0000", "let yourself read it: chmod u+rX {}; or move it away"),
+    ],
+)
+def test_what_is_advised_below_a_closed_folder_opens_that_one(closed: str, mode: str, advised: str) -> None:
+    """A chmod of what lies in it would be refused as the reading was."""
+    with tempfile.TemporaryDirectory(prefix="opkit-test-") as name:
+        Path(name).chmod(0o777)
+        folder = Path(name, closed)
+        target = Path(name, "cl/in/pk/file")
+        argv = [sys.executable, "-c", _READS_AS_NOBODY, str(folder), mode, str(target)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        folder.chmod(0o755)
+    assert done.stdout.splitlines() == [advised.format(folder)] * 2, done.stderr
+
+
 def test_a_hidden_file_with_a_number_is_no_draft(tmp_path: Path) -> None:
     with pytest.raises(UnwritableError) as caught, guard_writing(tmp_path / "a"):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".cache.1"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from tool_support import require_tool
 from waiting_support import never_waiting
 
-from opkit.deliverable.elf import ElfLibrary, read_library
+from opkit.deliverable.elf import ElfLibrary, library_in, read_library
 from opkit.errors import ElfError
 from opkit.toolkit import host_arch
 
@@ -165,6 +167,17 @@ def test_ops_without_a_description_of_their_classes_are_hidden_not_missing(ops: 
     assert not read_library(ops).hides_ops
 
 
+@pytest.mark.parametrize("flags", ["", "-Wl,--strip-all"])
+def test_a_library_that_exports_nothing_still_needs_what_it_needs(compiled: Path, tmp_path: Path, flags: str) -> None:
+    """The hash table leads to what is exported only, and is then empty."""
+    (tmp_path / "nothing.map").write_text("{ local: *; };\n")
+    library = read_library(_link(tmp_path / "libops.so", compiled, f"-Wl,--version-script={tmp_path / 'nothing.map'}", *flags.split()))
+    assert library.defined == frozenset()
+    assert "_ZN2ge6ServedERKSs" in library.undefined
+    assert library.string_abis == {0}
+    assert _registered(library) == (("AddCustom", "Custom"), ("AddCustom", "Custom"))
+
+
 def test_what_registers_nothing_says_so(small: bytes, tmp_path: Path) -> None:
     (tmp_path / "libsmall.so").write_bytes(small)
     assert _registered(read_library(tmp_path / "libsmall.so")) == ((), ())
@@ -206,6 +219,7 @@ def test_a_folder_a_gap_a_pipe_and_an_endless_file_are_refused_alike(tmp_path: P
         with pytest.raises(ElfError) as caught, never_waiting():
             read_library(path)
         assert caught.value.because == because
+        assert caught.value.help == (None if path.name == "gone.so" else f"move {path} away")
 
 
 _READ = "; opkit reads 64-bit shared libraries for aarch64 and x86_64"
@@ -253,6 +267,40 @@ def test_a_header_that_lies_is_refused(small: bytes, tmp_path: Path, place: int,
     with pytest.raises(ElfError) as caught:
         read_library(tmp_path / "lib.so")
     assert told in (caught.value.because or "")
+
+
+def _overlapping(count: int, size: int, tag: int) -> bytes:
+    """A library with `count` names that end at one place, each `size` bytes long: of symbols, or of libraries that it needs (tag 1)."""
+    dynamic = 64 + 2 * 56
+    entries = [(5, 0), (10, size + count), (6, 0), (4, 0), *((tag, number) for number in range(count if tag else 0)), (0, 0)]
+    hashes = dynamic + 16 * len(entries)
+    symbols = hashes + 8
+    names = symbols + 24 * count
+    places = {5: names, 6: symbols, 4: hashes}
+    end = names + size + count
+    body = b"".join(struct.pack("<QQ", key, places.get(key, value)) for key, value in entries)
+    body += struct.pack("<II", 0, 0 if tag else count)
+    body += b"".join(struct.pack("<IBBHQQ", number, 0, 0, 1, 0, 0) for number in range(count))
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0)
+    header += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, end, end, 4096)
+    header += struct.pack("<IIQQQQQQ", 2, 6, dynamic, dynamic, dynamic, 16 * len(entries), 16 * len(entries), 8)
+    return header + body + b"a" * (size + count - 1) + b"\0"
+
+
+@pytest.mark.parametrize("tag", [0, 1], ids=["symbols", "libraries"])
+def test_names_that_overlap_do_not_fill_the_memory(tag: int) -> None:
+    """A megabyte of one letter, which packs to nothing, is a thousand names of a megabyte each."""
+    few = library_in(_overlapping(8, 1 << 10, tag), "libfew.so")
+    assert len(few.needed if tag else few.defined) == 8
+    tracemalloc.start()
+    try:
+        with pytest.raises(ElfError) as caught:
+            library_in(_overlapping(1000, 1 << 20, tag), "libbomb.so")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert caught.value.because == "it is damaged: its names have more than 67108864 bytes"
+    assert peak < 256 << 20
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -291,6 +291,16 @@ def test_a_package_with_a_wrong_argument_says_which(folder: SpecFolder, package:
     assert (number, message) in [(error.number, error.message) for error in found]
 
 
+def test_more_ops_than_a_package_can_have_are_told_before_hours_of_building(folder: SpecFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader of the manifest would refuse what was built."""
+    monkeypatch.setattr("opkit.spec.resolve.MOST_OPS", 3)
+    ops = '[op, *(op.replace(type=f"Add{number}") for number in range(2))]'
+    assert len(folder.load(add_spec().replace("[op]", ops)).ops) == 3
+    error = folder.mistake(add_spec().replace("[op]", ops.replace("range(2)", "range(3)")))
+    assert (error.number, error.message) == ("OPK0275", "the package has 4 ops")
+    assert (error.because, error.help) == ("a package has at most 3", "make several packages of them")
+
+
 def test_an_argument_given_by_a_variable_is_shown_at_the_declaration(folder: SpecFolder) -> None:
     text = add_spec(refresh="WAY").replace("kernel = Kernel", 'WAY = "updatr"\nkernel = Kernel')
 
