@@ -203,11 +203,11 @@ class Good:
         return zipped([*entries, *more], before=before, comment=comment)
 
 
-def record_of(contents: dict[str, bytes]) -> bytes:
+def record_of(contents: dict[str, bytes], algorithm: str = "sha256") -> bytes:
     rows = io.StringIO()
     writer = csv.writer(rows, lineterminator="\n")
     for name, content in contents.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        writer.writerow((name, f"sha256={digest}", len(content)))
+        digest = base64.urlsafe_b64encode(hashlib.new(algorithm, content).digest()).rstrip(b"=").decode()
+        writer.writerow((name, f"{algorithm}={digest}", len(content)))
     writer.writerow((f"{INFO}/RECORD", "", ""))
     return rows.getvalue().encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opkit.console import console
 from opkit.errors import OpkitError
 
-__all__ = ["asks_for_help", "described", "interrupted", "is_json", "is_run", "names_command"]
+__all__ = ["asks_for_help", "command_in", "described", "interrupted", "is_json", "is_run", "names_command"]
 
 _INTERRUPTED = 130
 _FLAGS_OF_RUN = {"--json", "--quiet", "--verbose", "--help"}  # its other options have a value each
@@ -43,6 +43,12 @@ def _own(arguments: list[str]) -> list[str]:
         if is_run(own) and argument.startswith("--") and "=" not in argument and argument not in _FLAGS_OF_RUN:
             own += [value for value in [next(rest, None)] if value is not None]
     return own
+
+
+def command_in(arguments: list[str]) -> list[str]:
+    """The command's own name, or nothing."""
+    name = _command(arguments)
+    return [] if name is None else [name]
 
 
 def names_command(arguments: list[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from opkit.build import Project
-from opkit.cli.common import load_spec, output_options, prefix_option
+from opkit.cli.common import load_spec, output_options, prefix_option, python_option
 from opkit.cli.targets import find_installed_targets
 from opkit.console import console
 from opkit.deliverable import LIBRARY
-from opkit.errors import DeliverableError, NotAProjectError, UsageError
-from opkit.files import plain_file
+from opkit.errors import DeliverableError, NotAProjectError, OpkitError, UsageError
+from opkit.files import guard_reading, plain_file
 from opkit.toolkit import process_environment
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from opkit.deliverable import Manifest
     from opkit.deliverable.inspection import Inspection, RegisteredOp
     from opkit.packaging import Installed
+    from opkit.run import Candidate
 
 __all__ = ["command"]
 
@@ -33,61 +35,74 @@ _ELF = b"\x7fELF"
 @click.command("inspect")
 @click.argument("target", required=False, type=click.Path())
 @prefix_option
+@python_option
 @output_options
-def command(target: str | None, prefix: str | None) -> None:
+def command(target: str | None, prefix: str | None, python: str | None) -> int:
     """Show what TARGET (default: the current folder) is. Of a project, its spec as opkit understands it: every op with its ports, dtypes,
     shapes, attrs and the arguments of its kernel.
 
-    Of an op library (.so), an OPP root, an archive, a wheel or the name of an installed package (with --prefix, one that is installed
-    there): which ops it registers, what it needs of a machine, and what it is for. Of a prefix, that of each of its packages.
+    Of an op library (.so), an OPP root, an archive, a wheel or the name of an installed package (with --prefix or
+    --python, one that is installed there): which ops it registers, what it needs of a machine, and what it is for. Of a prefix, and with
+    --python without a name, that of each package; one that is broken is told, and the exit is 4.
 
     Of a project, the document of --json keeps to docs/reference/spec.schema.json; its number `schema` counts up if that changes its
     meaning.
     """
-    targets = find_installed_targets(target, prefix, process_environment())
-    if targets.is_prefix:
-        _show_all([_of_installed(package) for package in targets.packages])
-        return
-    inspection = _of_targets(targets) or _deliverable(Path(target or "."))
+    targets = find_installed_targets(target, prefix, process_environment(), python=python, command="inspect")
+    if targets.is_all:
+        return _show_all(targets)
+    inspection = next(map(_of_installed, _installed(targets)), None) or _deliverable(Path(target or "."))
     if inspection is not None:
         _show(inspection)
         console.document(inspection.to_json())
-        return
+        return 0
     from opkit.spec.describe import to_json
 
     document = to_json(load_spec(Project.find(target or ".")))
     console.data("\n".join(_package_lines(document)))
     console.document(document)
+    return 0
 
 
 def _show(inspection: Inspection) -> None:
     console.data("\n".join(map(_printable, _deliverable_lines(inspection))))
 
 
-def _show_all(inspections: list[Inspection]) -> None:
-    for number, inspection in enumerate(inspections):
-        if number:
+def _show_all(targets: Targets) -> int:
+    """Each that can be shown, and what is wrong with each other. Gives the exit."""
+    documents: list[dict[str, Any]] = []
+    is_first = is_whole = True
+    for package in _installed(targets):
+        try:
+            inspection = _of_installed(package)
+        except OpkitError as error:
+            console.error(error)
+            documents.append({"name": package.package, "error": error.to_json()})
+            is_whole = False
+            continue
+        if not is_first:
             console.data("")
+        is_first = False
         _show(inspection)
-    console.document({"packages": [inspection.to_json() for inspection in inspections]})
+        documents.append(inspection.to_json())
+    console.document({"packages": documents})
+    return 0 if is_whole else DeliverableError.exit_code
 
 
-def _of_targets(targets: Targets) -> Inspection | None:
-    from opkit.deliverable.inspection import inspect_opp_root
-
-    for wheel in targets.wheels:
-        if wheel.root is None:
-            msg = f"the package {wheel.package} is broken"
-            raise DeliverableError(msg, because=wheel.fault, help=wheel.mend)
-        return inspect_opp_root(wheel.root.path, name=wheel.package)
-    return _of_installed(targets.packages[0]) if targets.packages else None
+def _installed(targets: Targets) -> list[Installed | Candidate]:
+    return [*targets.packages, *targets.wheels]
 
 
-def _of_installed(package: Installed) -> Inspection:
+def _of_installed(package: Installed | Candidate) -> Inspection:
     """Raises DeliverableError for one that is broken."""
     from opkit.deliverable.inspection import inspect_opp_root
-    from opkit.run import mend_of
+    from opkit.run import Candidate, mend_of
 
+    if isinstance(package, Candidate):
+        if package.root is None:
+            msg = f"the package {package.package} is broken"
+            raise DeliverableError(msg, because=package.fault, help=package.mend)
+        return inspect_opp_root(package.root.path, name=package.package)
     if package.manifest is None:
         msg = f"the package {package.package} in {package.path.parent} is broken"
         raise DeliverableError(msg, because=package.fault, help=mend_of(package))
@@ -95,16 +110,21 @@ def _of_installed(package: Installed) -> Inspection:
 
 
 def _deliverable(target: Path) -> Inspection | None:
-    """None for a project. Raises UsageError for what isn't there, NotAProjectError for a folder that is nothing of all this."""
+    """None for a project. Raises UsageError for what isn't there, NotAProjectError for a folder that is nothing of all this, and
+    UnreadableError.
+    """
     from opkit.deliverable import is_opp_root
     from opkit.deliverable.inspection import inspect_library, inspect_opp_root
     from opkit.packaging import open_archive
 
-    try:
-        is_project = target.name == "ops.py" or (target / "ops.py").is_file()
-        is_file, is_root = target.is_file(), is_opp_root(target)
-    except OSError:  # A name that is too long for the system: Project.find says so.
-        return None
+    with guard_reading(target):
+        try:
+            is_project = target.name == "ops.py" or (target / "ops.py").is_file()
+            is_file, is_root = target.is_file(), is_opp_root(target)
+        except OSError as fault:
+            if fault.errno == errno.ENAMETOOLONG:  # Project.find says so.
+                return None
+            raise
     if is_project:
         return None
     if not (is_file or is_root):

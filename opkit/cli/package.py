@@ -121,12 +121,16 @@ def command(  # noqa: PLR0913 - click passes each option
 
         require_makeself(environ)
     if form == "wheel":
+        from opkit.packaging import require_wheel_entries
+
         require_wheel_version(project)
+        require_wheel_entries(project)
     else:
         # A wheel's backend finds a version out; an archive has what is written down.
         require_fixed_version(project)
     if toolkit.is_simulator and not allow_simulator:
-        raise simulator_refused(project.root.name)
+        msg = f"{toolkit.home} is the host simulator, and a package that is built with it is for no device"
+        raise simulator_refused(msg)
     folder = project.root / "dist" if dest is None else Path(os.path.abspath(dest))  # noqa: PTH100 - links stay as they are named
     # Held, so that no other build changes the deliverable while it is read.
     with held(project, toolkit, environ, wait=wait) as built:

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from opkit.cli.endings import asks_for_help, described, interrupted, is_json, is_run, names_command
+from opkit.cli.endings import asks_for_help, command_in, described, interrupted, is_json, is_run, names_command
 from opkit.cli.group import LazyGroup
 from opkit.console import console
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, MachineError, OpkitError, UsageError
@@ -89,7 +89,7 @@ def _before_child(error: OpkitError) -> int:
 
 def _report_usage(mistake: click.ClickException, arguments: list[str]) -> int:
     context = mistake.ctx if isinstance(mistake, click.UsageError) else None
-    path = context.command_path if context else "opkit"
+    path = context.command_path if context else " ".join(["opkit", *command_in(arguments)])
     return _report(UsageError(mistake.format_message().rstrip("."), help=_meant(mistake) or f"{path} --help"), arguments)
 
 

@@ -24,24 +24,30 @@ __all__ = ["Targets", "find_installed_targets"]
 
 
 class Targets(NamedTuple):
-    """Packages of a prefix, or of wheels; none if nothing installed is meant. `is_prefix`: all of one that was named."""
+    """Packages of a prefix, or of wheels; none if nothing installed is meant. `is_all`: all that are there."""
 
     packages: list[Installed]
     wheels: list[Candidate]
-    is_prefix: bool = False
+    is_all: bool = False
 
 
-def find_installed_targets(target: str | None, prefix: str | None, environ: Mapping[str, str], *, python: str | None = None) -> Targets:
-    """`prefix` and `python` are the options, of which one may be given; without one a path comes before a name, and that is told.
+def find_installed_targets(
+    target: str | None, prefix: str | None, environ: Mapping[str, str], *, python: str | None, command: str
+) -> Targets:
+    """`prefix` and `python` are the options, of which one may be given; without one a path comes before a name, and that is told with the
+    `command` that takes the name.
 
-    Raises NotInstalledError for a prefix or a Python without the package, UsageError for a name that nobody has, UnreadableError, and
-    PythonError.
+    Raises NotInstalledError for a prefix or a Python without the package, UsageError for a name that nobody has and for a path where a
+    name is wanted, UnreadableError, and PythonError.
     """
     if python is not None:
         if prefix is not None:
             msg = "--prefix and --python exclude each other"
             raise UsageError(msg, because="a package is in the one or in the other", help="leave one of the two out")
+        _require_name(target, "--python")
         return _of_python(target, python)
+    if prefix is not None:
+        _require_name(target, "--prefix")
     from opkit.packaging import find_packages
 
     packages = find_packages(target, prefix=None if prefix is None else prefix_of(prefix, environ), environ=environ)
@@ -50,14 +56,21 @@ def find_installed_targets(target: str | None, prefix: str | None, environ: Mapp
         # Path.is_dir and Path.exists raise below a closed folder, and for a name that is too long.
         is_one = path is not None and (prefix is not None or not os.path.isdir(path) or path == packages[0].path)  # noqa: PTH112
         if target is not None and prefix is None and is_one:
-            _tell_namesakes(target, environ, packages[0].path)
-        return Targets(packages, [], is_prefix=not is_one)
+            _tell_namesakes(target, environ, packages[0].path, command)
+        return Targets(packages, [], is_all=not is_one)
     if target is None or os.sep in target or target in {os.curdir, os.pardir}:
         return Targets([], [])
     if os.path.lexists(target):
-        _tell_namesakes(target, environ, Path(os.path.abspath(target)))  # noqa: PTH100 - as above
+        _tell_namesakes(target, environ, Path(os.path.abspath(target)), command)  # noqa: PTH100 - as above
         return Targets([], [])
     return _named(target, environ)
+
+
+def _require_name(target: str | None, option: str) -> None:
+    """A package that is installed has the name of a Python module."""
+    if target is not None and not target.isidentifier() and os.path.lexists(target):
+        msg = f"{target} is a path, and {option} is for the name of an installed package"
+        raise UsageError(msg, help=f"leave {option} out, or name the package")
 
 
 def _of_python(target: str | None, python: str) -> Targets:
@@ -67,7 +80,7 @@ def _of_python(target: str | None, python: str) -> Targets:
     there = candidates(sources)
     found = [each for each in there if target in {None, each.package}]
     if found:
-        return Targets([], found)
+        return Targets([], found, is_all=target is None)
     if target is None:
         msg = f"nothing is installed in {sources}"
         raise NotInstalledError(msg, help="pip install a wheel there")
@@ -92,7 +105,7 @@ def _unknown(target: str, sources: Sources, there: Collection[Candidate], *, is_
     names = sorted({each.package for each in there})
     because = f"there is no such file here, and no package of this name in {sources}" if is_path else f"it isn't in {sources}"
     if names:
-        because += f", where there are {', '.join(names)}"
+        because += f", where there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
     advice = did_you_mean(target, names) or "name a project, an OPP root, an archive or an installed package: opkit list shows those"
     if is_path:
         msg = f"{target} doesn't exist"
@@ -101,7 +114,7 @@ def _unknown(target: str, sources: Sources, there: Collection[Candidate], *, is_
     return NotInstalledError(msg, because=because, help=advice)
 
 
-def _tell_namesakes(target: str, environ: Mapping[str, str], held: Path) -> None:
+def _tell_namesakes(target: str, environ: Mapping[str, str], held: Path, command: str) -> None:
     """Says which installed packages have the name of a path: they are another matter than what lies there."""
     from opkit.packaging import installed
     from opkit.run import wheels_of
@@ -114,4 +127,7 @@ def _tell_namesakes(target: str, environ: Mapping[str, str], held: Path) -> None
     namesakes += [(each.folder or "a wheel", ["--python", sys.executable]) for each in wheels_of(None) if each.package == target]
     for where, option in namesakes:
         if where != str(held):
-            console.warn(f"this is {held}, and not the package {target} in {where}", help=f"that one is {shlex.join([target, *option])}")
+            console.warn(
+                f"this is {held}, and not the package {target} in {where}",
+                help=f"that one: {shlex.join(['opkit', command, target, *option])}",
+            )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from opkit.cli.common import announce, output_options, prefix_option
+from opkit.cli.common import announce, output_options, prefix_option, python_option
 from opkit.cli.targets import find_installed_targets
 from opkit.console import console
 from opkit.errors import VerifyError
@@ -29,12 +28,13 @@ class _Held(NamedTuple):
     verified: Verified
     mend: str
     is_archive: bool = False
+    is_of_wheel: bool = False
 
 
 @click.command("verify")
 @click.argument("target", required=False, type=click.Path(readable=False))  # what can't be read is told as elsewhere
 @prefix_option
-@click.option("--python", type=click.Path(), metavar="PATH", help="Interpreter or virtual environment whose wheels are meant.")
+@python_option
 @click.option("--no-load", is_flag=True, help="Don't load the library; no toolkit is needed then.")
 @click.option(
     "--toolkit", metavar="DIR", help="CANN toolkit to load it with.  [default: ASCEND_HOME_PATH, an installed one, the simulator]"
@@ -54,7 +54,7 @@ def command(target: str | None, *, prefix: str | None, python: str | None, no_lo
     from opkit.packaging import find_place
 
     environ = process_environment()
-    targets = find_installed_targets(target, prefix, environ, python=python)
+    targets = find_installed_targets(target, prefix, environ, python=python, command="verify")
     place = None if targets.packages or targets.wheels else find_place(target or ".")
     child = None
     if not no_load:
@@ -69,7 +69,7 @@ def command(target: str | None, *, prefix: str | None, python: str | None, no_lo
 
 
 def _verified(targets: Targets, place: Place | None, child: Mapping[str, str] | None) -> Iterator[_Held]:
-    from opkit.packaging import PlaceKind, Verified, opened, verify, verify_installed
+    from opkit.packaging import WHEEL_AGAIN, PlaceKind, Verified, is_of_wheel, opened, verify, verify_installed
     from opkit.run import mend_of
 
     for package in targets.packages:
@@ -79,29 +79,26 @@ def _verified(targets: Targets, place: Place | None, child: Mapping[str, str] | 
             verified = Verified(root=None, held=(), violations=wheel.faults, skipped=())
         else:
             verified = verify(wheel.root, environ=child, is_of_wheel=True)
-        yield _Held(wheel.path, verified, wheel.mend)
+        yield _Held(wheel.path, verified, wheel.mend, is_of_wheel=True)
     if place is not None:
         with opened(place) as root:
             is_archive = place.kind is PlaceKind.ARCHIVE
             path = (place.path if is_archive else root.path).absolute()
-            help_text = "make it again: opkit package" if is_archive else "build it again in its project: opkit build --force"
-            yield _Held(path, verify(root, environ=child), help_text, is_archive=is_archive)
+            is_wheel = not is_archive and is_of_wheel(root.path)
+            help_text = "build it again in its project: opkit build --force"
+            help_text = "make it again: opkit package" if is_archive else WHEEL_AGAIN if is_wheel else help_text
+            verified = verify(root, environ=child, is_of_wheel=is_wheel)
+            yield _Held(path, verified, help_text, is_archive=is_archive, is_of_wheel=is_wheel)
 
 
 def _mended(held: _Held) -> str:
     """What opkit installs leaves a stranger's library where it is, so that has to be taken out by whoever put it there."""
-    from opkit.packaging import strays
+    from opkit.packaging import mended, strays
 
-    root = held.verified.root
-    if root is None or held.is_archive:
+    verified = held.verified
+    if verified.root is None or held.is_archive:
         return held.mend
-    found = strays(root)
-    if not found:
-        return held.mend
-    removal = shlex.join(["rm", *(str(root.path / path) for path in found)])
-    # A library that isn't the package's has violations of its own.
-    others = [each for each in held.verified.violations if not each.startswith(tuple(f"{path} " for path in found))]
-    return f"take out what isn't the package's: {removal}" + (f"\n{held.mend}" if others else "")
+    return mended(verified.root, verified.violations, again=held.mend, strays=strays(verified.root), is_of_wheel=held.is_of_wheel)
 
 
 def _reported(held: _Held) -> dict[str, Any]:

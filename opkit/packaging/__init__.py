@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from opkit.packaging.prefix import Installed, checked_prefix, default_prefix, installed, is_prefix
     from opkit.packaging.requirements import ThisMachine, require_met, this_machine
     from opkit.packaging.run_installer import pack_run, require_makeself
-    from opkit.packaging.soundness import require_package
+    from opkit.packaging.soundness import WHEEL_AGAIN, is_of_wheel, mended, require_package
     from opkit.packaging.sources import open_source
     from opkit.packaging.tar import Compression
     from opkit.packaging.verifying import Verified, strays, verify, verify_installed
-    from opkit.packaging.wheel import make_wheel
+    from opkit.packaging.wheel import make_wheel, require_wheel_entries
 
 _MODULES = {
     "archive": ("Packed", "open_archive", "pack", "simulator_refused", "source_date_epoch"),
@@ -29,14 +29,15 @@ _MODULES = {
     "prefix": ("Installed", "checked_prefix", "default_prefix", "installed", "is_prefix"),
     "requirements": ("ThisMachine", "require_met", "this_machine"),
     "run_installer": ("pack_run", "require_makeself"),
-    "soundness": ("require_package",),
+    "soundness": ("WHEEL_AGAIN", "is_of_wheel", "mended", "require_package"),
     "sources": ("open_source",),
     "tar": ("Compression",),
     "verifying": ("Verified", "strays", "verify", "verify_installed"),
-    "wheel": ("make_wheel",),
+    "wheel": ("make_wheel", "require_wheel_entries"),
 }
 
 __all__ = [
+    "WHEEL_AGAIN",
     "Change",
     "Compression",
     "Installed",
@@ -54,8 +55,10 @@ __all__ = [
     "find_place",
     "install_all",
     "installed",
+    "is_of_wheel",
     "is_prefix",
     "make_wheel",
+    "mended",
     "open_archive",
     "open_source",
     "opened",
@@ -64,6 +67,7 @@ __all__ = [
     "require_makeself",
     "require_met",
     "require_package",
+    "require_wheel_entries",
     "simulator_refused",
     "source_date_epoch",
     "strays",

@@ -30,10 +30,10 @@ from opkit.files import FOLDER_MODE, LARGEST_LIBRARY, guard_reading, guard_writi
 from opkit.packaging.entries import CHUNK, ascii_of
 from opkit.packaging.soundness import refusals, require_package
 from opkit.packaging.tar import Compression, Member, tar_entries, write_tar
-from opkit.packaging.zipped import METADATA_FOLDER, is_wheel_metadata, zip_entries
+from opkit.packaging.zipped import METADATA_FOLDER, RECORD_HASHES, is_wheel_metadata, zip_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from opkit.packaging.entries import Entry
 
@@ -96,14 +96,14 @@ def marked(version: str) -> str:
 def require_for_a_device(manifest: Manifest, *, is_simulator_allowed: bool) -> None:
     """Raises SimulatorBuildError for what was built against the simulator, unless the user said that this is meant."""
     if manifest.built_against.is_simulator and not is_simulator_allowed:
-        raise simulator_refused(manifest.package)
+        msg = f"{manifest.package} is built against the host simulator"
+        raise simulator_refused(msg)
 
 
-def simulator_refused(package: str) -> SimulatorBuildError:
-    """What is said of a package that is built against the simulator, as soon as that is known."""
-    msg = f"{package} is built against the host simulator"
+def simulator_refused(msg: str) -> SimulatorBuildError:
+    """What is said of a package that is built against the simulator, or would be: that is told as soon as it is known."""
     because = "its library carries the names of CANN's libraries, so that a device would load it"
-    help_text = "build with a CANN toolkit (--toolkit DIR), or mark the archive: opkit package --allow-simulator"
+    help_text = "build with a CANN toolkit (--toolkit DIR), or mark the package: the same command with --allow-simulator"
     return SimulatorBuildError(msg, because=because, help=help_text)
 
 
@@ -164,12 +164,18 @@ def is_archive(path: Path) -> bool:
 
 
 class _Found(NamedTuple):
-    """A file of an archive. `text` is that of a manifest; `library` is what one shows of itself, or why it is none."""
+    """A file of an archive. `digests` are its SHA-256 and, in a wheel, each that its record may have. `text` is that of a manifest;
+    `library` is what one shows of itself, or why it is none.
+    """
 
-    sha256: str
+    digests: Mapping[str, bytes]
     size: int
     text: bytes | None
     library: ElfLibrary | ElfError | None
+
+    @property
+    def sha256(self) -> str:
+        return self.digests["sha256"].hex()
 
 
 class _Examined(NamedTuple):
@@ -243,6 +249,8 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
     folders: list[str] = []
     manifests: dict[str, bytes] = {}
     metadata: set[str] = set()
+    is_wheel = _magic(file) in _ZIP
+    hashes = RECORD_HASHES if is_wheel else ("sha256",)
     for entry, content in _entries(file, archive):
         if entry.is_folder:
             folders.append(entry.name)
@@ -254,7 +262,7 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
             metadata.add(entry.name.partition("/")[0])
             if len(metadata) > 1:
                 raise _no_package(archive, "two folders in it have the metadata of a wheel")
-        found[entry.name] = _read(entry, content, archive)
+        found[entry.name] = _read(entry, content, archive, hashes)
         if _is_manifest(entry):
             manifests[entry.name.rpartition("/")[0]] = found[entry.name].text or b""
     if not manifests:
@@ -264,7 +272,6 @@ def _examined(file: BinaryIO, archive: str) -> _Examined:
         manifest = Manifest.parse(text, f"{MANIFEST} in {archive}")
     except DeliverableError as fault:
         raise ArchiveContentError(fault.message, because=fault.because) from fault
-    is_wheel = _magic(file) in _ZIP
     _require_named(found, folders, manifest, top, archive, is_wheel=is_wheel)
     if is_wheel:
         _require_wheel(found, manifest, archive)
@@ -280,22 +287,23 @@ def _no_package(archive: str, because: str) -> ArchiveContentError:
     return ArchiveContentError(f"{archive} is no package", because=because, help="name an archive that opkit package made")
 
 
-def _read(entry: Entry, content: Iterator[bytes], archive: str) -> _Found:
+def _read(entry: Entry, content: Iterator[bytes], archive: str, hashes: Sequence[str]) -> _Found:
     is_text, is_library = _is_manifest(entry) or is_wheel_metadata(entry.name), entry.name.endswith(".so")
     if is_text and entry.size > LARGEST_MANIFEST:
         what = "its manifest" if _is_manifest(entry) else "it"
         because = f"{what} has {entry.size} bytes, and at most {LARGEST_MANIFEST} are read"
         msg = f"{archive} is no package"
         raise ArchiveContentError(msg, where=ascii_of(entry.name), because=because)
-    digest, kept, size = hashlib.sha256(), bytearray(), 0
+    digests, kept, size = {name: hashlib.new(name) for name in hashes}, bytearray(), 0
     for chunk in content:
-        digest.update(chunk)
+        for digest in digests.values():
+            digest.update(chunk)
         # Of what can be no library nothing is kept but how it begins.
         if is_text or (is_library and b"\x7fELF".startswith(bytes(kept[:4])) and entry.size <= LARGEST_LIBRARY):
             kept += chunk
         size += len(chunk)
     return _Found(
-        sha256=digest.hexdigest(),
+        digests={name: digest.digest() for name, digest in digests.items()},
         size=size,
         text=bytes(kept) if is_text else None,
         library=_library_in(bytes(kept), entry) if is_library else None,
@@ -346,7 +354,7 @@ def _is_of_a_wheel(name: str, top: str) -> bool:
 def _require_wheel(found: Mapping[str, _Found], manifest: Manifest, archive: str) -> None:
     from opkit.packaging.wheel_metadata import WheelFile, wheel_refusals
 
-    files = {name: WheelFile(sha256=each.sha256, size=each.size, text=each.text) for name, each in found.items()}
+    files = {name: WheelFile(digests=each.digests, size=each.size, text=each.text) for name, each in found.items()}
     for refusal in wheel_refusals(archive, files, manifest):
         msg = f"{archive} isn't the wheel of a package"
         where = None if refusal.where is None else ascii_of(refusal.where)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,6 +40,7 @@ from opkit.packaging.soundness import require_package
 __all__ = ["Change", "Removal", "Source", "install_all", "uninstall"]
 
 _HELP = "name a folder that can be written with --prefix DIR"
+_HELP_ELSEWHERE = "name another folder: --prefix DIR"
 _HELP_TO_REMOVE = "let yourself write it, or ask who may"
 _LOCK = ".lock"
 _MADE = ".made"  # in a prefix that opkit made: how many folders, so that they go with the last package, and what it was called then
@@ -527,8 +527,8 @@ def _require_distinct(sources: Sequence[Source]) -> None:
 
 def _require_apart(source: Path, prefix: Path) -> None:
     if prefix.resolve().is_relative_to(source.resolve()):
-        msg = f"--prefix {prefix} lies in what is to be installed"
-        raise UsageError(msg, because=f"the deliverable is {source}", help="name another folder")
+        msg = f"the prefix {prefix} lies in what is to be installed"
+        raise UsageError(msg, because=f"the deliverable is {source}", help=_HELP_ELSEWHERE)
 
 
 def _require_no_package_around(prefix: Path) -> None:
@@ -536,9 +536,9 @@ def _require_no_package_around(prefix: Path) -> None:
     resolved = Path(os.path.realpath(prefix))
     for folder in (prefix, *prefix.parents, resolved, *resolved.parents):
         if os.path.lexists(folder / MANIFEST):
-            msg = f"--prefix {prefix} {'is' if folder == prefix else 'lies in'} a package"
+            msg = f"the prefix {prefix} lies in a package"
             because = f"{folder} has {MANIFEST}; a prefix holds packages, each in a folder of its own"
-            raise UsageError(msg, because=because, help=f"--prefix {shlex.quote(str(folder.parent))}, or name another folder")
+            raise UsageError(msg, because=because, help=_HELP_ELSEWHERE)
 
 
 def _require_own(prefix: Path, package: str) -> None:

@@ -107,7 +107,7 @@ def _not_in(prefix: Path, named: str | None, names: list[str]) -> NotInstalledEr
     from opkit.spec.problems import did_you_mean
 
     msg = f"{named} isn't installed in {prefix}"
-    because = f"there are {', '.join(names)}" if names else "nothing is"
+    because = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else "nothing is"
     return NotInstalledError(msg, because=because, help=did_you_mean(named, names) or "opkit list shows what is installed elsewhere")
 
 

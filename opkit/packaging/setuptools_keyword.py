@@ -137,7 +137,7 @@ def _complete(sdist: Any, attr: str, folders: Iterable[str]) -> Any:  # noqa: AN
     class Complete(sdist):  # type: ignore[misc]
         def run(self) -> None:
             for folder in folders:
-                if Path(folder).is_absolute() or not Path(folder).resolve().is_relative_to(Path.cwd().resolve()):
+                if not Path(folder).resolve().is_relative_to(Path.cwd().resolve()):
                     msg = f"{attr}: {folder} isn't below the folder of setup.py, and an sdist has nothing else; name a folder in it"
                     raise SetupError(msg)
             super().run()

@@ -5,8 +5,11 @@ GE loads all that lies in the folder that it searches, so a text there, or a lib
 
 from __future__ import annotations
 
+import os
+import shlex
+import stat
 from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from opkit.deliverable import LIBRARY, OS, library_folder, mode_of
@@ -14,17 +17,20 @@ from opkit.deliverable.elf import read_library
 from opkit.errors import ArchiveEntryError, ArchiveLimitError, DeliverableError, ElfError
 from opkit.packaging.entries import Entry, Ledger
 from opkit.packaging.requirements import numbers_of
+from opkit.packaging.zipped import METADATA_FOLDER
 from opkit.toolkit import ARCHITECTURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from opkit.deliverable import Manifest, ManifestFile, OppRoot
     from opkit.deliverable.elf import ElfLibrary
 
-__all__ = ["Refusal", "differences", "refusals", "require_package", "unregistered"]
+__all__ = ["WHEEL_AGAIN", "Refusal", "differences", "is_of_wheel", "mended", "refusals", "require_package", "unregistered"]
 
+WHEEL_AGAIN = "install its wheel again: pip install --force-reinstall --no-deps FILE"
 _SHOWN = 5
+_MODULE = "__init__.py"
 
 
 class Refusal(NamedTuple):
@@ -40,12 +46,54 @@ class Refusal(NamedTuple):
 def require_package(root: OppRoot) -> None:
     """Raises DeliverableError for an OPP root that isn't what its manifest says, or that no archive of opkit's could hold."""
     manifest, folder = root.manifest, root.path
-    found: list[object] = [*manifest.violations(folder), *manifest.irregularities(folder).values(), *_misnamed(manifest)]
+    is_wheel = is_of_wheel(folder)
+    irregular = {} if is_wheel else manifest.irregularities(folder)
+    found: list[object] = [*manifest.violations(folder), *irregular.values(), *_misnamed(manifest)]
     # Only of what is there, and is what it was.
     found += [] if found else refusals(manifest, lambda path: read_library(folder / path))
     if found:
         msg = f"{folder} isn't what was built"
-        raise DeliverableError(msg, because="; ".join(map(str, found)), help="opkit build --force")
+        again = WHEEL_AGAIN if is_wheel else "opkit build --force"
+        help_text = mended(root, [*map(str, found)], again=again, is_of_wheel=is_wheel)
+        raise DeliverableError(msg, because="; ".join(map(str, found)), help=help_text)
+
+
+def is_of_wheel(root: Path) -> bool:
+    """Whether a Python's installer put that OPP root where it is: what it makes of one may be links, and have any modes."""
+    top = root.absolute()
+    if not os.path.lexists(top / _MODULE):
+        return False
+    while os.path.lexists(top.parent / _MODULE) and top != top.parent:
+        top = top.parent
+    return any(top.parent.glob(f"*{METADATA_FOLDER}"))
+
+
+def mended(
+    root: OppRoot, violations: Sequence[str], *, again: str, strays: Collection[PurePosixPath] = (), is_of_wheel: bool = False
+) -> str:
+    """What makes a package whole that has these `violations`. `again` makes its files anew, and leaves what is in the way or isn't one of
+    them: that, and a mode, is mended by hand.
+    """
+    irregular = {} if is_of_wheel else root.manifest.irregularities(root.path)
+    modes: dict[int, list[str]] = {}
+    removed = list(strays)
+    mended_by_hand = list(strays)
+    for path in irregular:
+        status = os.lstat(root.path / path)
+        if stat.S_ISREG(status.st_mode):
+            modes.setdefault(mode_of(path), []).append(str(root.path / path))
+        else:
+            removed.append(path)
+        # In the place of a link the package has a file.
+        if not stat.S_ISLNK(status.st_mode):
+            mended_by_hand.append(path)
+    steps = [shlex.join(["chmod", f"{mode:04o}", *paths]) for mode, paths in modes.items()]
+    if removed:
+        steps.insert(0, f"take out what isn't the package's: {shlex.join(['rm', *(str(root.path / path) for path in removed)])}")
+    # What lies in the package, and isn't one of its files, has violations of its own.
+    if not steps or any(not each.startswith(tuple(f"{path} " for path in mended_by_hand)) for each in violations):
+        steps.append(again)
+    return "\n".join(steps)
 
 
 def refusals(manifest: Manifest, library_of: Callable[[PurePosixPath], ElfLibrary]) -> Iterator[Refusal]:

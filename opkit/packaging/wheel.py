@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from opkit import process
 from opkit.errors import ArchiveError, BackendMissingError, BuildError, NotManylinuxError, UsageError
@@ -22,6 +22,7 @@ from opkit.files import digest_of, guard_writing, make_folders, write_whole
 from opkit.layout import ENTRY_POINTS, HOME_VARIABLE, is_of_the_system
 from opkit.packaging.archive import DEST_HELP, Packed, marked, require_archive, require_for_a_device
 from opkit.packaging.requirements import numbers_of
+from opkit.packaging.wheel_metadata import has_entry
 from opkit.toolkit import cross_definitions, find_cross_compiler, host_arch
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from opkit.deliverable import Manifest
     from opkit.toolkit import Toolkit
 
-__all__ = ["make_wheel", "manylinux_tag", "rewritten", "wishes"]
+__all__ = ["make_wheel", "manylinux_tag", "require_wheel_entries", "rewritten", "wishes"]
 
 _BACKEND = "scikit_build_core.build"
 _LOG = "opkit-wheel.log"
 _NO_BACKEND = 65
+_OWN = f'project.entry-points."{ENTRY_POINTS}"'
 # What a build frontend does, which would also make an environment and fill it from an index.
 _HOOK = f"""\
 import json, sys
@@ -115,13 +117,53 @@ def _require_shippable(name: str, content: bytes, package: str) -> None:
         advice = "let the project make these alone (opkit new writes such a pyproject.toml); or make the wheel for pip alone: pip wheel ."
         raise UsageError(msg, where=fault.where, because=fault.because, help=advice) from fault
     with zipfile.ZipFile(io.BytesIO(content)) as wheel:
-        has_entry = any(re.fullmatch(r"[^/]+\.dist-info/entry_points\.txt", each) for each in wheel.namelist())
-    if not has_entry:
+        is_found = has_entry(wheel, package)
+    if not is_found:
         msg = f"opkit env and opkit run wouldn't find the ops of {package} in {name}"
-        because = f"pyproject.toml names no entry point of {ENTRY_POINTS}, by which they look"
-        raise UsageError(
-            msg, because=because, help=f'[project.entry-points."{ENTRY_POINTS}"] with {package} = "{package}" in pyproject.toml'
-        )
+        raise _not_found(msg, package)
+
+
+def _not_found(msg: str, package: str) -> UsageError:
+    because = f"pyproject.toml names no entry point of {ENTRY_POINTS}, by which they look"
+    return UsageError(msg, because=because, help=f'[project.entry-points."{ENTRY_POINTS}"] with {package} = "{package}" in pyproject.toml')
+
+
+def require_wheel_entries(project: Project) -> None:
+    """Raises UsageError for entry points in pyproject.toml with which the wheel would be refused: both builds would be for nothing.
+
+    What is dynamic, and whether the name is that of the package, is known when the wheel is made.
+    """
+    from opkit.build import settings_of
+
+    settings = settings_of(project)
+    # One of another backend is refused for that.
+    if _table(settings, "build-system").get("build-backend") != _BACKEND:
+        return
+    declared = _table(settings, "project")
+    groups = _table(declared, "entry-points")
+    tables = {f"project.{name}": _table(declared, name) for name in ("scripts", "gui-scripts")}
+    tables |= {f"project.entry-points.{_quoted(group)}": _table(groups, group) for group in groups if group != ENTRY_POINTS}
+    own = _table(groups, ENTRY_POINTS)
+    tables[_OWN] = {name: value for name, value in own.items() if name != value}
+    for table, entries in tables.items():
+        for name, value in entries.items():
+            msg = f"the wheel of {project.root} would bring more than its ops"
+            because = f"pyproject.toml has {name} = {value} in [{table}], and ops have nothing but one entry in [{_OWN}]"
+            advice = "take it out of pyproject.toml, or make the wheel for pip alone: pip wheel ."
+            raise UsageError(msg, because=because, help=advice)
+    if not own and "entry-points" not in declared.get("dynamic", ()):
+        msg = f"opkit env and opkit run wouldn't find the ops in the wheel of {project.root}"
+        raise _not_found(msg, "NAME")
+
+
+def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Empty for what is none: the backend says so."""
+    table = settings.get(name)
+    return table if isinstance(table, dict) else {}
+
+
+def _quoted(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
 
 
 def manylinux_tag(manifest: Manifest, toolkit: Toolkit) -> str:

@@ -16,11 +16,14 @@ from opkit.packaging.soundness import Refusal
 from opkit.packaging.zipped import METADATA_FOLDER, METADATA_TEXTS
 
 if TYPE_CHECKING:
+    import zipfile
+
     from opkit.deliverable import Manifest
 
-__all__ = ["WheelFile", "wheel_refusals"]
+__all__ = ["WheelFile", "has_entry", "wheel_refusals"]
 
 _ROW = 3
+_ENTRIES = "entry_points.txt"
 _REQUIRED = ("METADATA", "WHEEL", "RECORD")
 # What follows a record can't be in it.
 _UNRECORDED = ("RECORD", "RECORD.jws", "RECORD.p7s")
@@ -28,9 +31,9 @@ _WHEEL_NAME = re.compile(r"(?P<name>[^-]+-[^-]+)(-\d[^-]*)?-(?P<python>[^-]+)-(?
 
 
 class WheelFile(NamedTuple):
-    """`text` is that of one of METADATA_TEXTS."""
+    """`digests` are those by RECORD_HASHES; `text` is that of one of METADATA_TEXTS."""
 
-    sha256: str
+    digests: Mapping[str, bytes]
     size: int
     text: bytes | None
 
@@ -56,7 +59,13 @@ def wheel_refusals(archive: str, files: Mapping[str, WheelFile], manifest: Manif
     yield from _told_by_name(folder, texts["METADATA"] or "", None if named is None else named["name"])
     yield from _told_by_tags(f"{folder}/WHEEL", texts["WHEEL"] or "", named, manifest)
     yield from _told_by_record(folder, texts["RECORD"] or "", files)
-    yield from _told_by_entries(f"{folder}/entry_points.txt", texts["entry_points.txt"], manifest.package)
+    yield from _told_by_entries(f"{folder}/{_ENTRIES}", texts[_ENTRIES], manifest.package)
+
+
+def has_entry(wheel: zipfile.ZipFile, package: str) -> bool:
+    """Whether the ops of a wheel that nothing stands against are found where it is installed: it needn't have entry points."""
+    texts = [wheel.read(name) for name in wheel.namelist() if name.count("/") == 1 and name.endswith(f"{METADATA_FOLDER}/{_ENTRIES}")]
+    return any((ENTRY_POINTS, package, package) in _entries(text.decode()) for text in texts)
 
 
 def _text(file: WheelFile | None) -> str | None:
@@ -123,27 +132,29 @@ def _told_by_record(folder: str, text: str, files: Mapping[str, WheelFile]) -> I
         yield Refusal(f"{ascii_of(different[0])} {word}", where=where)
     for path in sorted(expected & recorded.keys()):
         digest, size = recorded[path]
-        if digest != _recorded(files[path].sha256) or size not in ("", str(files[path].size)):
+        known = {f"{name}={base64.urlsafe_b64encode(each).rstrip(b'=').decode()}" for name, each in files[path].digests.items()}
+        if digest not in known or size not in ("", str(files[path].size)):
             yield Refusal("it isn't the file that the record of the wheel tells", where=path)
-
-
-def _recorded(sha256: str) -> str:
-    return "sha256=" + base64.urlsafe_b64encode(bytes.fromhex(sha256)).rstrip(b"=").decode()
 
 
 def _told_by_entries(where: str, text: str | None, package: str) -> Iterator[Refusal]:
     """Another entry point is code of another package, or a command, that comes with ops."""
     if text is None:
         return
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, default_section="")
-    parser.optionxform = str  # type: ignore[assignment,method-assign] # as an attribute: the way that configparser documents
     try:
-        parser.read_string(text)
+        entries = _entries(text)
     except configparser.Error as fault:
         yield Refusal(ascii_of(str(fault)), where=where)
         return
-    for group in parser.sections():
-        for name, value in parser.items(group):
-            if (group, name, value) != (ENTRY_POINTS, package, package):
-                told = ascii_of(f"{name} = {value} in [{group}]")
-                yield Refusal(f"it has {told}, and ops have nothing but {package} = {package} in [{ENTRY_POINTS}]", where=where)
+    for group, name, value in entries:
+        if (group, name, value) != (ENTRY_POINTS, package, package):
+            told = ascii_of(f"{name} = {value} in [{group}]")
+            yield Refusal(f"it has {told}, and ops have nothing but {package} = {package} in [{ENTRY_POINTS}]", where=where)
+
+
+def _entries(text: str) -> list[tuple[str, str, str]]:
+    """Group, name and value of each. Raises configparser.Error."""
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, default_section="")
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # as an attribute: the way that configparser documents
+    parser.read_string(text)
+    return [(group, name, value) for group in parser.sections() for name, value in parser.items(group)]

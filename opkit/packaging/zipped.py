@@ -13,11 +13,13 @@ from typing import BinaryIO
 from opkit.errors import ArchiveError, ArchiveLimitError
 from opkit.packaging.entries import CHUNK, Entry, Ledger
 
-__all__ = ["METADATA_FOLDER", "METADATA_TEXTS", "is_wheel_metadata", "zip_entries"]
+__all__ = ["METADATA_FOLDER", "METADATA_TEXTS", "RECORD_HASHES", "is_wheel_metadata", "zip_entries"]
 
 # How the name of the folder ends in which a wheel tells of itself, and which of its files are read.
 METADATA_FOLDER = ".dist-info"
 METADATA_TEXTS = ("METADATA", "WHEEL", "RECORD", "entry_points.txt")
+# What its record may hold a file by: SHA-256, or what is as strong.
+RECORD_HASHES = ("sha256", "sha384", "sha512")
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _END = struct.Struct("<4s4H2LH")

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,7 @@ from opkit import process
 from opkit.console import console
 from opkit.deliverable import MANIFEST, OppRoot
 from opkit.errors import DeliverableError, NotInstalledError, OpkitError, PythonError
+from opkit.files import closed_above, whose
 from opkit.layout import ENTRY_POINTS
 from opkit.run.wheels import InWheel, Wheels, in_wheels
 
@@ -102,8 +104,11 @@ def candidates(sources: Sources) -> list[Candidate]:
 
 def mend_of(package: Installed) -> str:
     """What makes a broken package of a prefix whole again: in most cases, to install it once more."""
-    folder = package.folder
-    closed = next((path for path in (folder.parents[1], folder.parent, folder, folder / MANIFEST) if _is_closed(path)), None)
+    manifest = package.folder / MANIFEST
+    closed = closed_above(manifest)
+    # What is no folder, or isn't there, can't be entered either.
+    if closed is None or not os.path.isdir(closed):  # noqa: PTH112 - Path.is_dir raises below a closed folder
+        closed = manifest if os.path.lexists(manifest) and not os.access(manifest, os.R_OK) else None
     if closed is not None:
         from opkit.run.doctor_findings import opened_up
 
@@ -118,10 +123,6 @@ def mend_of(package: Installed) -> str:
     return f"install it again: opkit install {shlex.quote(source)} --prefix {shlex.quote(str(package.path.parent))}"
 
 
-def _is_closed(path: Path) -> bool:
-    return os.path.lexists(path) and not os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0))  # noqa: PTH112 - as above
-
-
 def _not_there(name: str, sources: Sources, there: Collection[Candidate]) -> OpkitError:
     broken = next((each for each in there if each.package == name), None)
     if broken is not None:
@@ -131,7 +132,9 @@ def _not_there(name: str, sources: Sources, there: Collection[Candidate]) -> Opk
 
     names = sorted({each.package for each in there})
     msg = f"the package {name} isn't installed"
-    because = f"there is none of this name in {sources}" + (f", where there are {', '.join(names)}" if names else "")
+    because = f"there is none of this name in {sources}" + (
+        f", where there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else ""
+    )
     advice = did_you_mean(name, names) or "opkit install, or pip install the wheel"
     return NotInstalledError(msg, because=because, help=advice)
 
@@ -193,9 +196,10 @@ def _asked(python: Path) -> Wheels:
 
 
 def _interpreter(python: Path) -> Path:
-    if python.is_dir():
+    mode = _mode_of(python, python)
+    if mode is not None and stat.S_ISDIR(mode):
         inside = python / "bin" / "python"
-        if not inside.exists():
+        if _mode_of(inside, python) is None:
             raise _unusable(python, "the folder has no bin/python")
         return Path(os.path.abspath(inside))  # noqa: PTH100 - not resolved: the link is what makes it that environment's
     if python.name != str(python):
@@ -204,8 +208,18 @@ def _interpreter(python: Path) -> Path:
     found = shutil.which(python)
     if found is None:
         because = f"no folder and no command on PATH is called {python}"
-        raise _unusable(python, because, f"name its file: --python {shlex.quote(f'./{python}')}" if python.exists() else None)
+        raise _unusable(python, because, f"name its file: --python {shlex.quote(f'./{python}')}" if mode is not None else None)
     return Path(found)
+
+
+def _mode_of(path: Path, python: Path) -> int | None:
+    """None for what isn't there. Raises PythonError for what a closed folder hides."""
+    try:
+        return path.stat().st_mode
+    except PermissionError as fault:
+        raise _unusable(python, whose(Path(os.path.realpath(path)))) from fault
+    except OSError:
+        return None
 
 
 def _unusable(python: Path, because: str, advice: str | None = None) -> PythonError:

@@ -78,7 +78,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory, toolkit_home: Path) -> _Sh
     tested = opkit("test", cwd=life, env=env)
     assert re.search(r"^LifeAdd +float32 .* 9 passed\nLifeAddCopied +float32 .* 9 passed\n18 passed$", tested.stdout, re.MULTILINE)
     refused = opkit("package", cwd=life, env=env, exit_code=2)
-    assert re.search(r"error\[OPK0110\]: .* is built against the host simulator", refused.stderr)
+    assert re.search(r"error\[OPK0110\]: .* is the host simulator", refused.stderr)
     assert not (life / "dist").exists()
     ship(life, "0.1.0", "tar", "wheel", "run")
 

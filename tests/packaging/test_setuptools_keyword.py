@@ -116,6 +116,17 @@ def test_an_sdist_has_the_sources_of_the_project(copied: Path, tmp_path: Path) -
     assert not [name for name in names if name.endswith(("/made", "/config"))]
 
 
+@pytest.mark.parametrize("by", ["its own path", "a link to it"])
+def test_an_sdist_has_a_project_that_is_named_by_its_whole_path(by: str, copied: Path, tmp_path: Path) -> None:
+    (tmp_path / "linked").symlink_to(copied)
+    folder = copied if by == "its own path" else tmp_path / "linked"
+    (copied / "setup.py").write_text(_SETUP.format(projects=[str(folder / "csrc" / "ops")]))
+    done = run(sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", tmp_path / "dist", cwd=copied)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(next((tmp_path / "dist").glob("*.tar.gz"))) as archive:
+        assert "csrc/ops/ops.py" in {name.partition("/")[2] for name in archive.getnames()}
+
+
 @pytest.mark.parametrize("is_absolute", [False, True])
 def test_a_project_that_an_sdist_can_not_hold_is_one_error(copied: Path, tmp_path: Path, is_absolute: bool) -> None:
     shutil.move(copied / "csrc" / "ops", tmp_path / "sp ace")

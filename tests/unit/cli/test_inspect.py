@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from install_support import install
 from manifest_support import signed
 from tiny_support import REGISTERED
 from waiting_support import never_waiting
-from wheel_support import installed_wheel
+from wheel_support import environment, installed_wheel, site_packages
 
 from opkit.cli import main
 from opkit.deliverable import LIBRARY, MANIFEST, Target, library_folder
@@ -167,6 +169,31 @@ def test_what_is_nothing_of_that_kind_is_one_clear_error(
         assert f"error[{number}]" in _told(capsys, tmp_path / name, exit_code=exit_code)[0]
 
 
+_AS_NOBODY = """\
+import os, sys
+from opkit.cli import main
+import opkit.cli.root, opkit.deliverable.inspection, opkit.packaging.archive, opkit.packaging.places
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+sys.exit(main(["inspect", sys.argv[1]]))
+"""
+
+
+@pytest.mark.usefixtures("as_nobody")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_what_a_closed_folder_hides_is_not_taken_for_no_project() -> None:
+    with tempfile.TemporaryDirectory(prefix="opkit-test-") as name:
+        folder = Path(name)
+        (folder / "closed" / "add").mkdir(parents=True)
+        (folder / "closed").chmod(0)
+        folder.chmod(0o755)
+        environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+        argv = [sys.executable, "-c", _AS_NOBODY, str(folder / "closed" / "add")]
+        done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "error[OPK0311]: cannot read " in done.stderr
+    assert f"because: {folder / 'closed'} is owned by uid 0 (root), mode 0000" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["program", "program.so"])
 def test_a_program_is_told_for_what_it_is(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
@@ -218,10 +245,54 @@ def test_a_package_that_is_not_installed_or_is_broken_is_one_clear_error(capsys:
     assert main(["inspect", "sub", "--prefix", str(prefix)]) == 2
     assert "sub isn't installed in" in capsys.readouterr().err
     (prefix / "add" / MANIFEST).write_text("{")
-    for target in (Path("add"), prefix):
+    for target in (Path("add"), prefix / "add"):
         lines = _told(capsys, target, exit_code=4)
         assert lines[0] == f"error[OPK0405]: the package add in {prefix} is broken"
         assert any("is no manifest that this opkit can read" in line for line in lines[1:])
+
+
+def test_a_broken_package_of_a_prefix_hides_no_other(capsys: pytest.CaptureFixture[str], prefix: Path, root: Path) -> None:
+    install(signed(root, [_PLACE], package="sub", ops=("Tiny",), kind="cann"), prefix)
+    (prefix / "add" / MANIFEST).write_text("{")
+    (prefix / "mul" / _PLACE).write_text("library")
+    for arguments in ([prefix], ["--prefix", prefix]):
+        assert main(["inspect", *map(str, arguments)]) == 4
+        out, err = capsys.readouterr()
+        assert out.startswith("sub: package sub 0.1.0\n")
+        assert f"error[OPK0405]: the package add in {prefix} is broken\n" in err
+        assert "error[OPK0410]: " in err
+    assert main(["inspect", str(prefix), "--json"]) == 4
+    add, mul, sub = json.loads(capsys.readouterr().out)["packages"]
+    assert (add["name"], add["error"]["number"]) == ("add", "OPK0405")
+    assert (mul["name"], mul["error"]["number"]) == ("mul", "OPK0410")
+    assert (sub["name"], sub["manifest"]["package"], "error" in sub) == ("sub", "sub", False)
+
+
+def test_the_packages_of_a_python_are_shown(capsys: pytest.CaptureFixture[str], library: Path, tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv")
+    for name in ("mul", "add"):
+        root = installed_wheel(site_packages(python), name)
+        shutil.copy(library, root / _PLACE)
+        signed(root, [_PLACE], package=name)
+    assert main(["inspect", "mul", "--python", str(python)]) == 0
+    assert capsys.readouterr().out.startswith("mul: package mul 0.1.0\n")
+    (root / MANIFEST).unlink()
+    assert main(["inspect", "--python", str(python), "--json"]) == 4
+    add, mul = json.loads(capsys.readouterr().out)["packages"]
+    assert (add["name"], add["error"]["number"], mul["name"]) == ("add", "OPK0405", "mul")
+
+
+def test_a_folder_of_the_name_of_a_package_is_told_with_a_command_that_shows_the_package(
+    capsys: pytest.CaptureFixture[str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = installed_wheel(tmp_path / "site", "sub")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    root.rename(tmp_path / "sub")
+    monkeypatch.chdir(tmp_path)
+    assert main(["inspect", "sub"]) == 0
+    told = capsys.readouterr().err
+    assert f"warning: this is {tmp_path}/sub, and not the package sub in {package}\n" in told
+    assert f"  help: that one: opkit inspect sub --python {sys.executable}\n" in told
 
 
 def test_the_package_of_a_wheel_is_shown_by_its_name(

@@ -94,6 +94,7 @@ def test_package_refuses_what_was_built_against_the_simulator_or_marks_it(
     (home / "opkit-simulator.json").write_text(json.dumps({"kind": "simulator", "version": "9.2.0-sim"}))
     refused = told("package", exit_code=2)["error"]
     assert (refused["number"], "--allow-simulator" in refused["help"]) == ("OPK0110", True)
+    assert refused["message"] == f"{home} is the host simulator, and a package that is built with it is for no device"
     assert not (tiny.root / "dist").exists()
     assert not (tiny.root / "build").exists(), "it is told before anything is built"
     packed = told("package", "--allow-simulator")
@@ -113,6 +114,38 @@ def test_package_tells_before_it_builds_what_it_can_not_do(
         assert told("package", "--format", "run", exit_code=3)["error"]["help"] == "sudo apt install makeself"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     assert "SOURCE_DATE_EPOCH=yesterday" in told("package", exit_code=2)["error"]["because"]
+    assert not (tiny.root / "build").exists()
+
+
+_WHEEL = """\
+[build-system]
+build-backend = "scikit_build_core.build"
+
+[project]
+name = "tiny"
+version = "1.2.3"
+"""
+_ENTRY = '[project.entry-points."opkit.opp"]\ntiny = "tiny"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("", "pyproject.toml names no entry point of opkit.opp, by which they look"),
+        (f'{_ENTRY}[project.scripts]\ntiny = "tiny:main"\n', "pyproject.toml has tiny = tiny:main in [project.scripts]"),
+        (f'{_ENTRY}[project.gui-scripts]\ntiny = "tiny:main"\n', "pyproject.toml has tiny = tiny:main in [project.gui-scripts]"),
+        (f'{_ENTRY}[project.entry-points.pytest11]\nx = "y"\n', "pyproject.toml has x = y in [project.entry-points.pytest11]"),
+        (f'{_ENTRY}other = "tiny"\n', 'pyproject.toml has other = tiny in [project.entry-points."opkit.opp"]'),
+    ],
+    ids=["none", "a command", "a window", "another group", "another name"],
+)
+def test_a_wheel_with_other_entry_points_than_that_of_its_ops_is_told_before_anything_is_built(
+    text: str, because: str, tiny: Tiny, told: Callable[..., dict[str, Any]]
+) -> None:
+    (tiny.root / "pyproject.toml").write_text(_WHEEL + text)
+    error = told("package", "--format", "wheel", exit_code=2)["error"]
+    assert error["because"].startswith(because)
+    assert "pyproject.toml" in error["help"]
     assert not (tiny.root / "build").exists()
 
 

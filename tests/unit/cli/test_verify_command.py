@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from install_support import HEADER, LIBRARY, install, library, opp_root
 from wheel_support import environment, installed_wheel, site_packages
 
 from opkit.cli import main
-from opkit.deliverable import MANIFEST
+from opkit.deliverable import MANIFEST, library_folder
 from opkit.packaging import pack
+from opkit.toolkit import host_arch
 
 _STRAY = str(Path(LIBRARY).with_name("libmine.so"))
 
@@ -66,12 +68,26 @@ def test_a_path_comes_before_a_package_of_its_name_and_that_is_told(prefix: Path
     opp_root(here, {LIBRARY: "library"}, kind="cann", package="add")
     told = said("add")
     assert f"warning: this is {here}, and not the package add in {prefix}/add\n" in told
-    assert f"  help: that one is add --prefix '{prefix}'\n" in told
+    assert f"  help: that one: opkit verify add --prefix '{prefix}'\n" in told
     assert told.endswith(f": {here}\n")
     said("add", "--prefix", prefix, exit_code=4)
     # Who names a path means it.
     assert "warning" not in said("./add")
     assert "warning" not in said(prefix / "add", exit_code=4)
+
+
+@pytest.mark.parametrize("option", ["--prefix", "--python"])
+def test_an_archive_is_not_looked_for_among_the_installed(
+    option: str, prefix: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = pack(opp_root(tmp_path / "root", {LIBRARY: "library"}, kind="cann"), tmp_path / "dist").path
+    value = {"--prefix": str(prefix), "--python": sys.executable}[option]
+    assert main(["verify", str(archive), option, value]) == 2
+    err = capsys.readouterr().err
+    assert f": {archive} is a path, and {option} is for the name of an installed package\n" in err
+    assert err.endswith(f"  help: leave {option} out, or name the package\n")
+    assert main(["verify", "sub", "--prefix", str(prefix)]) == 2
+    assert "  because: there is add\n" in capsys.readouterr().err
 
 
 def test_the_package_itself_in_the_current_folder_is_no_other(
@@ -88,9 +104,8 @@ def test_a_path_comes_before_a_package_of_a_wheel_too(
     monkeypatch.syspath_prepend(tmp_path / "site")
     opp_root(Path.cwd() / "mul", {LIBRARY: "library"}, kind="cann", package="mul")
     told = said("mul")
-    assert (
-        f"warning: this is {Path.cwd()}/mul, and not the package mul in {root}\n  help: that one is mul --python {sys.executable}\n" in told
-    )
+    advice = f"  help: that one: opkit verify mul --python {sys.executable}\n"
+    assert f"warning: this is {Path.cwd()}/mul, and not the package mul in {root}\n{advice}" in told
     assert prefix.is_dir()
 
 
@@ -118,7 +133,7 @@ def test_a_package_that_a_python_has_not_is_told_with_those_that_it_has(prefix: 
     told = said("mull_all", "--python", python, exit_code=2)
     assert told.splitlines() == [
         "error[OPK0130]: mull_all isn't installed",
-        f"  because: it isn't in the wheels of {python}, where there are mul_all",
+        f"  because: it isn't in the wheels of {python}, where there is mul_all",
         "  help: did you mean 'mul_all'?",
     ]
     assert "error[OPK0100]: --prefix and --python exclude each other" in said("--prefix", prefix, "--python", python, exit_code=2)
@@ -129,7 +144,7 @@ def test_a_name_that_nobody_has_says_where_it_was_looked_for(command: list[str],
     assert main([*command, "addd"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "error[OPK0100]: addd doesn't exist",
-        f"  because: there is no such file here, and no package of this name in {prefix} or the wheels of this Python, where there are add",
+        f"  because: there is no such file here, and no package of this name in {prefix} or the wheels of this Python, where there is add",
         "  help: did you mean 'add'?",
     ]
     assert main([*command, "quite-another"]) == 2
@@ -137,7 +152,7 @@ def test_a_name_that_nobody_has_says_where_it_was_looked_for(command: list[str],
     assert main([*command, "addd", "--prefix", str(prefix)]) == 2
     assert capsys.readouterr().err.splitlines() == [
         f"error[OPK0130]: addd isn't installed in {prefix}",
-        "  because: there are add",
+        "  because: there is add",
         "  help: did you mean 'add'?",
     ]
     # A path is none that could be installed.
@@ -162,3 +177,32 @@ def test_what_is_not_the_package_s_is_taken_out(prefix: Path, said: Callable[...
     assert f"  help: {removal}    install it again: opkit install " in said("add", exit_code=4)
     (prefix / "add" / _STRAY).unlink()
     assert "take out" not in said("add", exit_code=4)
+
+
+def test_what_no_package_holds_is_taken_out_and_what_it_replaced_made_again(prefix: Path, tmp_path: Path, said: Callable[..., str]) -> None:
+    """A build writes through a link, and leaves a pipe and a mode as they are."""
+    root = tmp_path / "the source"
+    os.mkfifo(root / "pipe")
+    assert said(root, exit_code=4).endswith(f"  help: take out what isn't the package's: rm '{root}/pipe'\n")
+    (root / LIBRARY).chmod(0o4755)
+    told = said(root, exit_code=4)
+    assert told.endswith(f"  help: take out what isn't the package's: rm '{root}/pipe'\n    chmod 0755 '{root}/{LIBRARY}'\n")
+    (root / "pipe").unlink()
+    (root / LIBRARY).chmod(0o755)
+    (root / HEADER).rename(tmp_path / "header")
+    (root / HEADER).symlink_to(tmp_path / "header")
+    removal = f"take out what isn't the package's: rm '{root}/{HEADER}'\n"
+    assert said(root, exit_code=4).endswith(f"  help: {removal}    build it again in its project: opkit build --force\n")
+    assert prefix.is_dir()
+
+
+def test_the_folder_of_a_wheel_is_held_alike_however_it_is_named(tmp_path: Path, said: Callable[..., str]) -> None:
+    python = environment(tmp_path / "venv")
+    root = installed_wheel(site_packages(python), "mul")
+    (root / MANIFEST).rename(tmp_path / "manifest")
+    (root / MANIFEST).symlink_to(tmp_path / "manifest")
+    said("mul", "--python", python)
+    said(root)
+    (root / library_folder(host_arch()) / "libcust_opapi.so").write_bytes(library("another"))
+    for words in (("mul", "--python", python), (root,)):
+        assert said(*words, exit_code=4).endswith("  help: install its wheel again: pip install --force-reinstall --no-deps FILE\n")

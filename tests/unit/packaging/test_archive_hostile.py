@@ -278,10 +278,10 @@ def _renamed(good: Good, folder: str) -> Good:
     return good
 
 
-def _recorded(good: Good, change: Callable[[bytes], bytes]) -> Good:
+def _recorded(good: Good, change: Callable[[bytes], bytes], algorithm: str = "sha256") -> Good:
     """With a record that says what `change` makes of the true one."""
     good.top = "add"
-    good.record = change(record_of({**good.contents(), "add/__init__.py": b"", **good.metadata}))
+    good.record = change(record_of({**good.contents(), "add/__init__.py": b"", **good.metadata}, algorithm))
     return good
 
 
@@ -329,6 +329,12 @@ _LYING_WHEELS = [
     _lying(
         "weak-hash", lambda good: _recorded(good, lambda record: record.replace(b"sha256=", b"md5=", 1)), "that the record of the wheel"
     ),
+    _lying(
+        "wrong-hash-of-another-kind",
+        lambda good: _recorded(good, lambda record: record.replace(b"sha512=", b"sha512=A", 1), "sha512"),
+        "that the record of the wheel",
+    ),
+    _lying("true-and-weak-hash", lambda good: _recorded(good, bytes, "sha1"), "that the record of the wheel"),
     _lying("wrong-size", lambda good: _recorded(good, lambda record: record.replace(b",7\n", b",8\n")), "that the record of the wheel"),
     _lying(
         "recorded-and-gone", lambda good: _recorded(good, lambda record: record + b"ghost.py,,\n"), "'ghost.py' is in its record, and not"
@@ -412,6 +418,14 @@ def test_the_archives_that_are_changed_are_good(good: Good, tmp_path: Path) -> N
         (tmp_path / name).write_bytes(content)
         with open_archive(tmp_path / name) as root:
             assert (root.path / KERNEL).read_bytes() == b"kernel\n"
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "sha384", "sha512"])
+def test_a_record_may_have_any_hash_that_is_as_strong(good: Good, tmp_path: Path, algorithm: str) -> None:
+    """What makes a wheel may choose it: packaging.python.org, Recording installed projects."""
+    (tmp_path / "add.whl").write_bytes(_recorded(good, bytes, algorithm).wheel())
+    with open_archive(tmp_path / "add.whl") as root:
+        assert (root.path / KERNEL).read_bytes() == b"kernel\n"
 
 
 @pytest.mark.case("F1", "K2")

@@ -210,10 +210,11 @@ def test_a_wheel_that_is_as_the_project_should_make_it_is_taken(tmp_path: Path, 
     ("entries", "told"),
     [
         (None, "names no entry point of opkit.opp"),
+        (b"[console_scripts]\n", "names no entry point of opkit.opp"),
         (b"[console_scripts]\nls = add:evil\n[opkit.opp]\nadd = add\n", "ls = add:evil in [console_scripts]"),
         (b"[opkit.opp]\nother = add\n", "other = add in [opkit.opp]"),
     ],
-    ids=["none", "a command", "another name"],
+    ids=["none", "a table without one", "a command", "another name"],
 )
 def test_a_wheel_in_which_nobody_finds_the_ops_alone_is_not_made(
     entries: bytes | None, told: str, tmp_path: Path, toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,39 @@ def test_what_no_archive_could_hold_is_no_package_though_its_content_is_right(
         way(root, tmp_path)
     assert caught.value.because == because
     assert not (tmp_path / "made").exists()
+    assert because in verify(root, environ=None).violations
+    for line in (caught.value.help or "").splitlines():
+        if line == "opkit build --force":  # It makes the files of the manifest anew, through a link too, and keeps modes and all else.
+            assert opp_root(root.path, {LIBRARY: elf(), HEADER: b"header"}, kind="cann").manifest == root.manifest
+        else:
+            subprocess.run(["sh", "-c", line.removeprefix("take out what isn't the package's: ")], check=True)
+    require_package(root)
+    assert not any(path.is_symlink() for path in root.path.rglob("*"))
+
+
+@pytest.mark.parametrize("what", list(_IRREGULAR))
+def test_in_the_folder_of_a_wheel_that_is_what_its_installer_made(what: str, tmp_path: Path) -> None:
+    """One that links files instead of copying them, for one."""
+    tamper, because = _IRREGULAR[what]
+    root = opp_root(tmp_path / "site" / "mine" / "add", {LIBRARY: elf(), HEADER: b"header"}, kind="cann")
+    tamper(root.path)
+    (root.path / "__init__.py").touch()
+    (root.path.parent / "__init__.py").touch()
+    with pytest.raises(DeliverableError) as caught:
+        require_package(root)
+    assert caught.value.because == because
+    (tmp_path / "site" / "add-0.1.0.dist-info").mkdir()
+    require_package(root)
+    (root.path / HEADER).write_text("edited")
+    with pytest.raises(DeliverableError) as caught:
+        require_package(root)
+    assert caught.value.help == "install its wheel again: pip install --force-reinstall --no-deps FILE"
+
+
+def test_what_pip_made_is_held_as_such(tmp_path: Path) -> None:
+    root = opp_root(tmp_path, {LIBRARY: elf(), HEADER: b"header"}, kind="cann")
+    _linked(root.path / HEADER)
+    because = f"{HEADER} is a link, and a package holds none"
     assert because in verify(root, environ=None).violations
     # What pip's kin make of a wheel.
     assert because not in verify(root, environ=None, is_of_wheel=True).violations

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -140,6 +143,13 @@ def test_a_name_that_is_nearly_right_gets_the_one_that_was_meant(python: Path, t
         assert caught.value.because == f"there is none of this name in {sources}, where there are add_first, mul_all"
 
 
+def test_one_package_is_told_as_one(python: Path) -> None:
+    installed_wheel(site_packages(python), "add")
+    with pytest.raises(NotInstalledError) as caught:
+        find_installed(Sources(prefix=None, python=python), ["sub"])
+    assert (caught.value.because or "").endswith(", where there is add")
+
+
 @pytest.mark.parametrize("entries", [b"[opkit.opp]\n\xff\xfe = x\n", b"[console_scripts]\nnothing\n"], ids=["not UTF-8", "no value"])
 @pytest.mark.parametrize("name", ["stranger", None])
 def test_a_distribution_that_can_not_be_read_is_named_and_stops_nobody(
@@ -216,6 +226,37 @@ def test_a_python_that_is_none_is_one_error(kind: str, tmp_path: Path) -> None:
     with pytest.raises(PythonError, match="can't be asked for its packages") as caught:
         find_installed(Sources(prefix=None, python=path))
     assert caught.value.because
+
+
+_AS_NOBODY = """\
+import os, sys
+from pathlib import Path
+import opkit.process
+from opkit.errors import PythonError
+from opkit.run import Sources, find_installed, wheels
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+os.chdir(sys.argv[1])
+try:
+    find_installed(Sources(prefix=None, python=Path(sys.argv[2])))
+except PythonError as error:
+    print(error.because)
+"""
+
+
+@pytest.mark.usefixtures("as_nobody")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+@pytest.mark.parametrize("named", ["closed/x", "closed/x/bin/python", "half"])
+def test_a_python_below_a_closed_folder_is_one_error_that_says_whose_it_is(named: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="opkit-test-") as name:
+        folder = Path(name)
+        (folder / "closed" / "x").mkdir(parents=True)
+        (folder / "half" / "bin").mkdir(parents=True)
+        for path, mode in ((folder, 0o755), (folder / "closed", 0), (folder / "half" / "bin", 0)):
+            path.chmod(mode)
+        argv = [sys.executable, "-c", _AS_NOBODY, name, str(folder / named)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        closed = folder / ("half/bin" if named == "half" else "closed")
+    assert done.stdout == f"{closed} is owned by uid 0 (root), mode 0000; you are uid 65534\n", done.stderr
 
 
 def test_a_python_s_bare_name_is_a_command_on_path(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
