@@ -72,7 +72,8 @@ def _trial(lines: Sequence[str], root: Path, help_text: str, flags: Sequence[str
         return None
     told = [line.strip() for line in lines]
     cause = _driver(told, help_text) or _compiler(told, root, help_text) or _undefined(told, help_text) or _linker(told, help_text)
-    reasons = [cause.message] if cause is not None else []
+    # Of a file that is named on the command line a compiler has no line to tell.
+    reasons = [cause.message] if cause is not None else [line for line in told if "error: " in line][:1]
     reasons += [f"it is called with {flag}" for flag in flags]
     advice = f"without {' and '.join(flag.partition('=')[0] for flag in flags)} it may; {help_text}" if flags else help_text
     return ConfigureError("the C++ compiler can't compile a simple program", because="\n".join(reasons) or None, help=advice)

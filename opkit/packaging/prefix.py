@@ -86,7 +86,7 @@ class Installed(NamedTuple):
             try:
                 if digest_of(self.folder / path) != sha256:
                     found.append(f"{path} was edited")
-            except (FileNotFoundError, NotADirectoryError):
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 found.append(f"{path} is missing")
             except OSError as fault:
                 found.append(f"{path} can't be read: {fault.strerror}")

@@ -130,6 +130,15 @@ def test_a_compiler_that_fails_its_first_test_says_why() -> None:
     assert error.because == "/nope.h: No such file or directory"
 
 
+def test_a_compiler_that_is_named_a_file_that_is_not_there_says_so() -> None:
+    error = _diagnosed(
+        "CMake Error at /usr/share/cmake/Modules/CMakeTestCXXCompiler.cmake:63 (message):\n"
+        "  is not able to compile a simple test program.\n\n"
+        "    <command-line>: fatal error: /no/such/header.h: No such file or directory\n\n"
+    )
+    assert error.because == "<command-line>: fatal error: /no/such/header.h: No such file or directory"
+
+
 def test_a_compiler_that_fails_its_first_test_names_the_flags_of_the_user() -> None:
     output = (
         "CMake Error at /usr/share/cmake/Modules/CMakeTestCXXCompiler.cmake:63 (message):\n"

@@ -52,7 +52,7 @@ def test_an_interrupt_with_json_is_a_document_even_before_options_are_read(modul
 def test_nothing_is_imported_before_an_interrupt_is_heard() -> None:
     # What finds opkit in an editable install comes before.
     code = (
-        "import importlib.machinery, importlib.util, sys\n"
+        "import __future__, importlib.machinery, importlib.util, sys\n"
         "before = set(sys.modules)\n"
         "from opkit.cli import main\n"
         "print(*sorted(set(sys.modules) - before))\n"

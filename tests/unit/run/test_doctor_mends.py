@@ -153,8 +153,10 @@ def computer(
     bundled = make_toolkit(tmp_path / "bundled", simulator="9.2.0")
     monkeypatch.setattr(resources, "bundled_toolkit", lambda: bundled)
     monkeypatch.setattr(discovery, "_BASES", ())
+    made = Computer(tmp_path, make_toolkit, make_program, plain_library, library_of)
+    # Only now: where there is no other, its cmake and ninja are those of the wheels.
     monkeypatch.setattr(tools, "_wheel_folders", lambda _: [])
-    return Computer(tmp_path, make_toolkit, make_program, plain_library, library_of)
+    return made
 
 
 Provoked = Callable[[Computer], object]

@@ -69,7 +69,7 @@ def test_a_home_is_hidden_by_its_real_name_too(tmp_path: Path) -> None:
         ("/x/a.b", "a.b", "/x/USER"),
         ("/x/aXb", "a.b", "/x/aXb"),
         ("opkit build /opkit", "opkit", "opkit build /opkit"),
-        ("opkit build /work/output", "build", "opkit build /work/output"),
+        ("opkit build /data/output", "build", "opkit build /data/output"),
     ],
 )
 @pytest.mark.parametrize("variable", ["USER", "LOGNAME", "SUDO_USER"])
