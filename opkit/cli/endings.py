@@ -5,7 +5,7 @@ from __future__ import annotations
 from opkit.console import console
 from opkit.errors import OpkitError
 
-__all__ = ["asks_for_help", "command_in", "described", "interrupted", "is_json", "is_run", "names_command"]
+__all__ = ["asks_for_help", "command_in", "described", "interrupted", "is_json", "is_run"]
 
 _INTERRUPTED = 130
 _FLAGS_OF_RUN = {"--json", "--quiet", "--verbose", "--help"}  # its other options have a value each
@@ -45,19 +45,9 @@ def _own(arguments: list[str]) -> list[str]:
     return own
 
 
-def command_in(arguments: list[str]) -> list[str]:
-    """The command's own name, or nothing."""
-    name = _command(arguments)
-    return [] if name is None else [name]
-
-
-def names_command(arguments: list[str]) -> bool:
-    return _command(arguments) is not None
-
-
 def is_run(arguments: list[str]) -> bool:
-    return _command(arguments) == "run"
+    return command_in(arguments) == "run"
 
 
-def _command(arguments: list[str]) -> str | None:
+def command_in(arguments: list[str]) -> str | None:
     return next((argument for argument in arguments if not argument.startswith("-")), None)

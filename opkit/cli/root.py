@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from opkit.cli.endings import asks_for_help, command_in, described, interrupted, is_json, is_run, names_command
+from opkit.cli.endings import asks_for_help, command_in, described, interrupted, is_json, is_run
 from opkit.cli.group import LazyGroup
 from opkit.console import console
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, MachineError, OpkitError, UsageError
@@ -49,7 +49,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
     try:
         # Not cli.main(): it would take Ctrl-C and a closed pipe for itself.
         with cli.make_context("opkit", arguments) as context:
-            if names_command(arguments) and not asks_for_help(arguments):
+            if command_in(arguments) is not None and not asks_for_help(arguments):
                 _require_folder()
             result = cli.invoke(context)
     except OpkitError as error:
@@ -89,7 +89,7 @@ def _before_child(error: OpkitError) -> int:
 
 def _report_usage(mistake: click.ClickException, arguments: list[str]) -> int:
     context = mistake.ctx if isinstance(mistake, click.UsageError) else None
-    path = context.command_path if context else " ".join(["opkit", *command_in(arguments)])
+    path = context.command_path if context else " ".join(filter(None, ("opkit", command_in(arguments))))
     return _report(UsageError(mistake.format_message().rstrip("."), help=_meant(mistake) or f"{path} --help"), arguments)
 
 

@@ -59,7 +59,9 @@ class Candidate(NamedTuple):
     def mend(self) -> str:
         """What makes a broken one whole again."""
         if self.installed is None:
-            return "install its wheel again: pip install --force-reinstall --no-deps FILE"
+            from opkit.packaging import WHEEL_AGAIN
+
+            return WHEEL_AGAIN
         return mend_of(self.installed)
 
 
