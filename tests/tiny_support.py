@@ -14,7 +14,7 @@ from opkit.build import Built, Project, Settings
 from opkit.build.tree import Tree
 from opkit.codegen import FileSet, GeneratedFile
 from opkit.codegen.manifest import ManifestContext
-from opkit.codegen.templates import environment
+from opkit.codegen.templates import opened
 from opkit.toolkit import Toolkit, process_environment
 
 _TEMPLATES = resources.templates() / "deliverable"
@@ -80,7 +80,8 @@ _FILES = {
 
 def manifest_script(name: str, prototypes: dict[str, str], *helpers: str) -> str:
     """The CMake script that writes the manifest of a package with these ops, as opkit renders it."""
-    template = environment(_TEMPLATES).get_template("cmake/write_manifest.cmake.j2")
+    with opened(_TEMPLATES) as templates:
+        template = templates.get_template("cmake/write_manifest.cmake.j2")
     return template.render(name=name, manifest=ManifestContext.of(prototypes), helpers=helpers)
 
 

@@ -9,7 +9,7 @@ import attrs
 
 from opkit import resources
 from opkit.codegen.fileset import FileSet, GeneratedFile
-from opkit.codegen.templates import environment
+from opkit.codegen.templates import opened
 
 __all__ = ["ImportedProject", "NewProject", "render_imported", "render_project"]
 
@@ -91,5 +91,5 @@ def _common(name: str, author: str) -> dict[str, object]:
 
 
 def _rendered(files: Iterable[tuple[str, str]], values: Mapping[str, object]) -> tuple[GeneratedFile, ...]:
-    templates = environment(resources.templates() / "project")
-    return tuple(GeneratedFile(path=path, text=templates.get_template(template).render(values)) for template, path in files)
+    with opened(resources.templates() / "project") as templates:
+        return tuple(GeneratedFile(path=path, text=templates.get_template(template).render(values)) for template, path in files)

@@ -9,7 +9,7 @@ import attrs
 from opkit import resources
 from opkit.codegen.context import context_of
 from opkit.codegen.fileset import FileSet, GeneratedFile
-from opkit.codegen.templates import environment
+from opkit.codegen.templates import opened
 from opkit.layout import PREBUILD_PROGRAM
 
 if TYPE_CHECKING:
@@ -92,16 +92,16 @@ _NEEDS = {
 
 
 def render(package: Package) -> FileSet:
-    """Gives every generated file of a project. Nothing is read but the templates."""
+    """Gives every generated file of a project. Nothing is read but the templates, and what they were compiled to before."""
     context = context_of(package)
     values = {field.name: getattr(context, field.name) for field in attrs.fields(type(context))}
-    templates = environment(resources.templates() / "deliverable")
     files = []
-    for template, path in _FILES:
-        target = path.format(header=context.header, stem=context.stem)
-        needs = _NEEDS.get(template.removesuffix(".j2"))
-        if needs is not None and not needs & context.helpers:
-            continue
-        text = templates.get_template(template).render(values)
-        files.append(GeneratedFile(path=target, text=text, is_executable=target in _EXECUTABLE))
+    with opened(resources.templates() / "deliverable") as templates:
+        for template, path in _FILES:
+            target = path.format(header=context.header, stem=context.stem)
+            needs = _NEEDS.get(template.removesuffix(".j2"))
+            if needs is not None and not needs & context.helpers:
+                continue
+            text = templates.get_template(template).render(values)
+            files.append(GeneratedFile(path=target, text=text, is_executable=target in _EXECUTABLE))
     return FileSet(tuple(files))

@@ -123,6 +123,21 @@ class TwoToolkits:
         return "other" if str(self.other) in text else "first"
 
 
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_what_takes_longest_to_compile_is_started_first(
+    sources: dict[str, Path], toolkit_home: Path, tmp_path: Path, generator: str
+) -> None:
+    """One that is started when the others end has a core to itself, and the other cores have nothing."""
+    if generator != "Ninja" and shutil.which("make") is None:
+        pytest.skip("no make on this machine")
+    env = {"ASCEND_HOME_PATH": str(toolkit_home), "CMAKE_GENERATOR": generator}
+    succeed(shell("cmake", "-S", sources["sample"], "-B", tmp_path, env=env))
+    told = succeed(shell("cmake", "--build", tmp_path, "--", "-n")).stdout
+    compiled = re.findall(r"Building CXX object CMakeFiles/\S+\.dir/(\S+)\.o\b", told)
+    assert compiled[0] == "session_run/main.cc"
+    assert len(compiled) > 2
+
+
 @pytest.mark.slow
 def test_the_toolkit_that_was_configured_stays_until_another_is_named(sources: dict[str, Path], toolkit_home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other toolkit"
