@@ -58,6 +58,7 @@ __all__ = [
     "ToolMissingError",
     "ToolkitArchError",
     "ToolkitError",
+    "UndeclaredOpError",
     "UnreadableError",
     "UnregisteredOpError",
     "UnwritableError",
@@ -445,6 +446,12 @@ class FalseManifestError(BuildError):
     """The manifest that the project installed isn't about what it installed."""
 
     number = "OPK0515"
+
+
+class UndeclaredOpError(BuildError):
+    """The op library that was linked registers an op that isn't in the spec, so that its manifest wouldn't say it."""
+
+    number = "OPK0516"
 
 
 class WorkspaceError(BuildError):

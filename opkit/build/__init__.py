@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from opkit.build.building import build, held
-from opkit.build.built import Built, find_built, remembered
-from opkit.build.cleaning import clean
-from opkit.build.folder import mark
-from opkit.build.generator import find_generator
-from opkit.build.project import Project
-from opkit.build.scratch import scratch_folder
-from opkit.build.settings import BUILD_TYPES, RESERVED, Settings
-from opkit.build.version import require_fixed_version, require_wheel_version, settings_of
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opkit.build.building import build, held
+    from opkit.build.built import Built, find_built, remembered
+    from opkit.build.cleaning import clean
+    from opkit.build.folder import mark
+    from opkit.build.generator import find_generator
+    from opkit.build.mending import build_anew, options_to_build_anew
+    from opkit.build.project import Project
+    from opkit.build.scratch import scratch_folder
+    from opkit.build.settings import BUILD_TYPES, RESERVED, Settings
+    from opkit.build.version import require_fixed_version, require_wheel_version, settings_of
+
+_MODULES = {
+    "building": ("build", "held"),
+    "built": ("Built", "find_built", "remembered"),
+    "cleaning": ("clean",),
+    "folder": ("mark",),
+    "generator": ("find_generator",),
+    "mending": ("build_anew", "options_to_build_anew"),
+    "project": ("Project",),
+    "scratch": ("scratch_folder",),
+    "settings": ("BUILD_TYPES", "RESERVED", "Settings"),
+    "version": ("require_fixed_version", "require_wheel_version", "settings_of"),
+}
 
 __all__ = [
     "BUILD_TYPES",
@@ -19,14 +36,28 @@ __all__ = [
     "Project",
     "Settings",
     "build",
+    "build_anew",
     "clean",
     "find_built",
     "find_generator",
     "held",
     "mark",
+    "options_to_build_anew",
     "remembered",
     "require_fixed_version",
     "require_wheel_version",
     "scratch_folder",
     "settings_of",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for known
+
+    def __getattr__(name: str) -> object:
+        from opkit.lazy import load
+
+        return load(name, __name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

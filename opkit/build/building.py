@@ -106,9 +106,9 @@ def held(  # noqa: PLR0913 - as `build`
                 if not steps.gives_up_launcher():
                     raise
                 steps.compile(jobs, package)
-            opp_root = steps.install()
+            steps.install()
             steps.sum_up()
-        yield steps.built(opp_root, time.monotonic() - started, program)
+        yield steps.built(time.monotonic() - started, program)
 
 
 class Question(NamedTuple):
@@ -140,8 +140,7 @@ def asked(
         argv = steps.question(own) if FolderState.read(project.build_dir) == folder else None
 
         def answer(ended: Finished) -> Built | None:
-            opp_root = steps.current(ended)
-            return None if opp_root is None else steps.built(opp_root, time.monotonic() - started)
+            return steps.built(time.monotonic() - started) if steps.is_current(ended) else None
 
         yield None if argv is None else Question(Command(argv, project.build_dir, child_environment(environ)), answer)
 

@@ -126,7 +126,7 @@ class Driver:
             )
         except (CommandNotFoundError, CommandNotExecutableError) as fault:
             msg = f"{step} went away while it was needed"
-            raise ToolMissingError(msg, because=fault.message, help="opkit build --force") from fault
+            raise ToolMissingError(msg, because=fault.message, help="opkit build") from fault
         finally:
             self._lock.note_session(None)
         if not done.ok:

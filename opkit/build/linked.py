@@ -14,6 +14,7 @@ from opkit.errors import (
     ForeignLibraryError,
     NotRelocatableError,
     StringAbiError,
+    UndeclaredOpError,
     UnregisteredOpError,
     WrongMachineError,
 )
@@ -95,7 +96,13 @@ def require_sound(libraries: Iterable[Path], ops: Iterable[str], project: Projec
             msg = f"the op library registers no {' and no '.join(missing)}"
             because = f"{what} leaves {', '.join(sorted(registered)) or 'nothing'} in {', '.join(path.name for path in paths)}"
             root = shlex.quote(str(project.root))
-            raise UnregisteredOpError(msg, because=because, help=f"opkit generate {root} && opkit build {root} --force")
+            raise UnregisteredOpError(msg, because=because, help=f"opkit generate {root} && opkit build {root}")
+    undeclared = sorted({op for _, library in found for op in library.certain_ops}.difference(ops))
+    if undeclared:
+        msg = f"the op library registers {', '.join(undeclared)}, which ops.py doesn't declare"
+        names = ", ".join(path.name for path in paths)
+        because = f"its manifest names the ops of ops.py, and REG_AUTO_MAPPING_OP and REG_OP leave more in {names}"
+        raise UndeclaredOpError(msg, because=because, help="declare it in ops.py, or take its registration out of the C++ of yours")
     return dict(found)
 
 

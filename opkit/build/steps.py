@@ -15,11 +15,10 @@ from opkit.build.jobs import default_jobs
 from opkit.build.rendering import VERSION_FILE, checked, rendered
 from opkit.build.state import STATE, FolderState, Stat, TreeState, stat_of, stats_of
 from opkit.build.tree import COMMANDS, LOG, link, program_name
-from opkit.build.version import require_version
 from opkit.console import console
-from opkit.deliverable import MANIFEST, OppRoot
 from opkit.errors import BuildError, LinkError, UnwritableError
 from opkit.files import guard_writing
+from opkit.layout import MANIFEST
 from opkit.toolkit import find_cmake
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Steps:
             return self._reasons_to_render_first()
         now, reasons = checked(self._request.project, known, own)
         if reasons or now.watched.get(VERSION_FILE) != known.watched.get(VERSION_FILE):
-            require_version(self._request.project)
+            self._require_version()
         if not reasons and now != known:
             # Only times: the files needn't be read again at the next build, and may be if this can't be noted.
             with suppress(UnwritableError):
@@ -80,8 +79,13 @@ class Steps:
         return reasons
 
     def _reasons_to_render_first(self) -> list[str]:
-        require_version(self._request.project)
+        self._require_version()
         return ["it wasn't rendered before"]
+
+    def _require_version(self) -> None:
+        from opkit.build.version import require_version
+
+        require_version(self._request.project)
 
     def configure(self) -> None:
         request = self._request
@@ -194,14 +198,12 @@ class Steps:
             self._tell(f"compiled because {_joined(told)}")
         self._link_program()
 
-    def install(self) -> OppRoot:
+    def install(self) -> None:
         project, tree, folder = self._request.project, self._request.tree, self._folder
         work = self._generator.work(tree.path)
         reasons = self._reasons_to_install(work)
         if not reasons:
-            known = OppRoot.read(project.output)
-            if known is not None:
-                return known
+            return
         from opkit.build.publish import publish, require_output, require_unclaimed
 
         self._tell(f"installed because {_joined(reasons)}")
@@ -230,7 +232,6 @@ class Steps:
                 version=version_of(folder),
             )
         )
-        return opp_root
 
     def _reasons_to_install(self, work: object) -> list[str]:
         project, tree, folder = self._request.project, self._request.tree, self._folder
@@ -265,17 +266,15 @@ class Steps:
             return None
         return self._generator.question(request.tree.path)
 
-    def current(self, ended: Finished) -> OppRoot | None:
-        """The deliverable, if Ninja has nothing to do either, and nothing is to be installed."""
+    def is_current(self, ended: Finished) -> bool:
+        """Whether Ninja has nothing to do either, and nothing is to be installed."""
         tree, generator = self._request.tree, self._generator
         if not ended.ok or not generator.is_idle(ended.stdout) or self._reasons_to_install(generator.work(tree.path)):
-            return None
-        opp_root = OppRoot.read(self._request.project.output)
-        if opp_root is not None:
-            self._link_commands()
-            self._link_program()
-            self.sum_up()
-        return opp_root
+            return False
+        self._link_commands()
+        self._link_program()
+        self.sum_up()
+        return True
 
     def sum_up(self) -> None:
         if not self._taken:
@@ -287,13 +286,15 @@ class Steps:
                 f"what {self._generator.tool} looks after and {output} are as the last build left them"
             )
 
-    def built(self, opp_root: OppRoot, seconds: float, program: Path | None = None) -> Built:
+    def built(self, seconds: float, program: Path | None = None) -> Built:
         project, tree = self._request.project, self._request.tree
+        assert self._folder.rendered is not None, "render() came first"  # noqa: S101 - tells the type checker
+        package = self._folder.rendered.package
         return Built(
             project=project,
-            package=opp_root.manifest.package,
-            opp_root=opp_root,
-            program=program or program_of(project, tree.key, opp_root),
+            package=package,
+            ops=self._folder.rendered.ops,
+            program=program or program_of(project, tree.key, package),
             steps=tuple(self._taken),
             seconds=seconds,
             settings=self._request.settings,

@@ -180,7 +180,7 @@ def clashes(outcomes: Iterable[Outcome]) -> list[Clash]:
     for outcome in outcomes:
         built, document = outcome.built, outcome.document
         package = document.get("package") if built is None else built.package
-        ops = document.get("ops", ()) if built is None else built.opp_root.manifest.op_types
+        ops = document.get("ops", ()) if built is None else built.ops
         for key in ([(False, package)] if package else []) + [(True, op) for op in ops]:
             named.setdefault(key, []).append(outcome.project)
     return [Clash(is_op, name, tuple(projects)) for (is_op, name), projects in named.items() if len(projects) > 1]

@@ -56,12 +56,24 @@ def _run(arguments: list[str]) -> int:
     for number in numbers:
         signal.signal(number, _terminate)
     try:
-        from opkit.cli.root import run
+        from opkit.cli.endings import ended
 
-        return run(arguments)
+        return ended(arguments, _command)
     finally:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _command(arguments: list[str]) -> int:
+    # What is typed all day; with an option click reads it.
+    if arguments[:1] == ["build"] and len(arguments) <= 2 and not any(word.startswith("-") for word in arguments):
+        from opkit.cli.plain import build_plainly
+
+        if build_plainly(arguments[1:]):
+            return 0
+    from opkit.cli.root import run
+
+    return run(arguments)
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:

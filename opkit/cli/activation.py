@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from opkit.cli.common import opp_roots, prefix_to_read, python_of, python_option
+from opkit.cli.common import opp_roots, prefix_to_read, python_of
+from opkit.cli.options import python_option
 from opkit.errors import NotAProjectError, NotInstalledError, UsageError
 
 __all__ = ["Wanted", "activation_options"]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.build import Project, held
-from opkit.cli.common import arch_to_run_option, load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.common import load_spec, warnings_of
 from opkit.cli.finished import report as report_build
+from opkit.cli.options import arch_to_run_option, output_options, project_options, toolkit_option, wait_option
 from opkit.console import Progress, console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from opkit.toolkit import Toolkit
 
 _REPEAT_LINE = "[Perf] repeat "
+_SPEEDUP_LINE = "[Perf] Speedup: "
 
 
 def _shapes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -72,6 +74,7 @@ def _dtypes(_context: click.Context, _option: click.Parameter, values: Sequence[
     help="Dtype of a symbol or port.  [default: the spec's first on this SoC]",
 )
 @click.option("--device", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Device to run on.")
+@wait_option
 @output_options
 def command(  # noqa: PLR0913 - one argument an option
     *,
@@ -84,6 +87,7 @@ def command(  # noqa: PLR0913 - one argument an option
     shapes: Mapping[str, tuple[int, ...]],
     dtypes: Mapping[str, str],
     device: int,
+    wait: float,
 ) -> int:
     """Measure address refresh against its baseline, check every result, and show where the difference comes from."""
     from opkit.run import BenchRequest, Host, measure, plan_of, soc_for
@@ -92,7 +96,7 @@ def command(  # noqa: PLR0913 - one argument an option
     request = BenchRequest(iters=iters, warmup=warmup, repeat=repeat, shapes=shapes, dtypes=dtypes, device=device)
     host = Host(toolkit=toolkit, environ=environ)
     plan = plan_of(package, request, soc_for(package.ops, host))
-    with held(project, toolkit, environ) as built:
+    with held(project, toolkit, environ, wait=wait) as built:
         report_build(built)
         with _relay(steps=repeat * len(plan.ops)) as relay:
             report = measure(package, built, host, plan, relay)
@@ -106,7 +110,8 @@ def command(  # noqa: PLR0913 - one argument an option
 
 
 class _Relay:
-    """Passes the session program's lines on: at once to a log; on a terminal after the progress bar, which they would tear.
+    """Passes the session program's lines on: at once to a log; on a terminal after the progress bar, which they would tear. Not that of the
+    speedup: the report has one that says what it is worth.
 
     What it says on stderr comes last, without what the error that ended it says too.
     """
@@ -117,6 +122,8 @@ class _Relay:
         self._held: list[tuple[str, bool]] = []
 
     def line(self, text: str) -> None:
+        if text.startswith(_SPEEDUP_LINE):
+            return
         is_step = text.startswith(_REPEAT_LINE)
         if is_step:
             self._progress.advance(note=text.removeprefix(_REPEAT_LINE))
@@ -160,6 +167,9 @@ def _print(text: str, *, is_error: bool) -> None:
 def _show(report: BenchReport) -> None:
     from opkit.run import render_table
 
+    speedup = report.speedup_line()
+    if speedup is not None:
+        _print(speedup, is_error=False)
     _print(report.machine.label, is_error=False)
     if console.is_terminal:
         head, rows = report.times()

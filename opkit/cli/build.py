@@ -11,8 +11,8 @@ import click
 
 from opkit.build import BUILD_TYPES, RESERVED, Project, Settings
 from opkit.build import build as build_project
-from opkit.cli.common import arch_option, output_options, toolkit_option, wait_option, workspace_options
 from opkit.cli.finished import as_document, report
+from opkit.cli.options import arch_option, output_options, toolkit_option, wait_option, workspace_options
 from opkit.console import console
 from opkit.toolkit import LAUNCHER_VARIABLE
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import load_spec, output_options, project_options, warnings_of
+from opkit.cli.common import load_spec, warnings_of
 from opkit.cli.generate import drift_error
+from opkit.cli.options import output_options, project_options
 from opkit.console import console
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import click
 
 from opkit.build import Project
 from opkit.build import clean as clean_project
-from opkit.cli.common import output_options, project_options, wait_option
+from opkit.cli.options import output_options, project_options, wait_option
 from opkit.console import console
 
 __all__ = ["command"]

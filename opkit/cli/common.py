@@ -1,163 +1,47 @@
-"""Options that commands share, parsed once into the values of the rooms: a Project, a Toolkit, an environment."""
+"""What commands share: where they look, and what they say of it."""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opkit.build import Project, find_built
 from opkit.console import console
 from opkit.deliverable import LIBRARY, is_opp_root, other_processors, root_above
-from opkit.errors import MachineError, NotAProjectError, UsageError
-from opkit.toolkit import ARCHITECTURES, Origin, Toolkit, discover, process_environment
-
-__all__ = [
-    "SHELLS",
-    "announce",
-    "arch_click_option",
-    "arch_option",
-    "arch_to_run_option",
-    "kept_document",
-    "load_spec",
-    "opp_roots",
-    "output_options",
-    "prefix_of",
-    "prefix_option",
-    "prefix_to_read",
-    "project_options",
-    "python_of",
-    "python_option",
-    "report_kept",
-    "toolkit_of",
-    "toolkit_option",
-    "wait_option",
-    "warn_of_other_processors",
-    "warnings_of",
-    "workspace_options",
-]
-
-SHELLS = ("sh", "bash", "dash", "zsh", "fish")
+from opkit.errors import MachineError, UsageError
+from opkit.toolkit import Origin, Toolkit, discover, process_environment
 
 if TYPE_CHECKING:
     from opkit.packaging import Kept
     from opkit.spec import Package, SpecWarning
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+__all__ = [
+    "SHELLS",
+    "announce",
+    "kept_document",
+    "load_spec",
+    "opp_roots",
+    "prefix_of",
+    "prefix_to_read",
+    "python_of",
+    "report_kept",
+    "toolkit_in_use",
+    "toolkit_of",
+    "warn_of_other_processors",
+    "warnings_of",
+]
+
+SHELLS = ("sh", "bash", "dash", "zsh", "fish")
 
 
-def output_options(function: _Function) -> _Function:
-    """Adds --json, --verbose and --quiet; every command has them."""
-    for option in (
-        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Print only warnings and errors."),
-        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_set_verbose, help="Print each command before it runs."),
-        click.option("--json", is_flag=True, expose_value=False, callback=_set_json, help="Print one JSON document on stdout."),
-    ):
-        function = option(function)
-    return function
-
-
-def project_options(function: _Function) -> _Function:
-    """Adds [PROJECT], --build-dir and --output; the command gets `project`."""
-
-    @functools.wraps(function)
-    def wrapped(*args: Any, project: str, build_dir: str | None, output: str | None, **options: Any) -> Any:  # noqa: ANN401 - click's values
-        return function(*args, project=Project.find(project, build_dir=build_dir, output=output), **options)
-
-    return _with_places(wrapped, click.argument("project", default=".", type=click.Path()))  # type: ignore[no-any-return]
-
-
-def workspace_options(function: _Function) -> _Function:
-    """Adds [PROJECT]..., --build-dir and --output; the command gets `project` for one that was named, else `projects`."""
-
-    @functools.wraps(function)
-    def wrapped(
-        *args: Any,  # noqa: ANN401 - click's values
-        project: tuple[str, ...],
-        build_dir: str | None,
-        output: str | None,
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        one = None
-        if len(project) < 2:
-            try:
-                one = Project.find(project[0] if project else ".", build_dir=build_dir, output=output)
-            except NotAProjectError:
-                # Only a folder that is named is searched: without a name this may be a home folder, or /.
-                if not project:
-                    raise
-        if one is not None:
-            return function(*args, project=one, projects=(), **options)
-        from opkit.build.workspace import find_projects
-
-        found = find_projects(project)
-        given = [name for name, value in (("--build-dir", build_dir), ("--output", output)) if value is not None]
-        if given:
-            msg = f"{given[0]} is for one project"
-            raise UsageError(msg, because=f"{len(found)} are named, and each has its own", help="name the folder of one project")
-        return function(*args, project=None, projects=found, **options)
-
-    return _with_places(wrapped, click.argument("project", nargs=-1, type=click.Path()))  # type: ignore[no-any-return]
-
-
-def _with_places(function: Any, project: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - click's decorators
-    for option in (
-        click.option("--output", type=click.Path(), metavar="DIR", help="Folder of the deliverable.  [default: PROJECT/output]"),
-        click.option("--build-dir", type=click.Path(), metavar="DIR", help="Folder of the build.  [default: PROJECT/build]"),
-        project,
-    ):
-        function = option(function)
-    return function
-
-
-def toolkit_option(function: _Function) -> _Function:
-    """Adds --toolkit; the command gets `toolkit` and `environ`, and people are told if it is the bundled simulator."""
-
-    @functools.wraps(function)
-    def wrapped(*args: Any, toolkit: str | None, **options: Any) -> Any:  # noqa: ANN401 - click's values
-        environ = process_environment()
-        found = discover(environ, option=toolkit, cwd=Path.cwd())
-        announce(found)
-        return function(*args, toolkit=found, environ=environ, **options)
-
-    return click.option(
-        "--toolkit", metavar="DIR", help="CANN toolkit to use.  [default: ASCEND_HOME_PATH, an installed one, the simulator]"
-    )(wrapped)  # type: ignore[return-value]
-
-
-arch_click_option = click.option("--arch", type=click.Choice(ARCHITECTURES), help="Processor of the deliverable.  [default: the toolkit's]")
-
-
-def arch_option(function: _Function) -> _Function:
-    """Adds --arch, below `toolkit_option`: the command gets the `toolkit` for that processor, built first if it is the simulator."""
-    return _arch_option(function, is_run=False)
-
-
-def arch_to_run_option(function: _Function) -> _Function:
-    """As `arch_option` for a command that runs what it builds: before anything is built, what is to emulate that processor is there."""
-    return _arch_option(function, is_run=True)
-
-
-def _arch_option(function: _Function, *, is_run: bool) -> _Function:
-    @functools.wraps(function)
-    def wrapped(
-        *args: Any,  # noqa: ANN401 - click's values
-        toolkit: Toolkit,
-        environ: Mapping[str, str],
-        arch: str | None,
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        if is_run and arch is not None:
-            from opkit.run import launcher_for
-
-            launcher_for(arch, environ)
-        return function(*args, toolkit=toolkit_of(arch, toolkit, environ), environ=environ, **options)
-
-    return arch_click_option(wrapped)  # type: ignore[return-value]
+def toolkit_in_use(named: str | None = None) -> tuple[Toolkit, Mapping[str, str]]:
+    """The toolkit that --toolkit, the environment or the machine names, and that environment. People are told if it is the simulator."""
+    environ = process_environment()
+    found = discover(environ, option=named, cwd=Path.cwd())
+    announce(found)
+    return found, environ
 
 
 def toolkit_of(arch: str | None, toolkit: Toolkit, environ: Mapping[str, str]) -> Toolkit:
@@ -179,27 +63,6 @@ def warn_of_other_processors(toolkit: Toolkit, roots: Sequence[Path]) -> None:
         if found:
             advice = f"build it for {toolkit.arch}, or take the toolkit for its own: --arch {found[0]}"
             console.warn(f"{root} is for {' and '.join(found)} alone, and GE on {toolkit.arch} finds no op in it", help=advice)
-
-
-def wait_option(function: _Function) -> _Function:
-    """Adds --wait; the command gets `wait` in seconds."""
-    return click.option("--wait", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds to wait for another opkit.")(
-        function
-    )
-
-
-def prefix_option(function: _Function) -> _Function:
-    """Adds --prefix; the command gets `prefix`."""
-    return click.option(
-        "--prefix", type=click.Path(), metavar="DIR", help="Folder of the installed packages.  [default: OPKIT_PREFIX, or the user's own]"
-    )(function)
-
-
-def python_option(function: _Function) -> _Function:
-    """Adds --python; the command gets `python`, for `python_of`."""
-    return click.option(
-        "--python", type=click.Path(), metavar="PATH", help="Interpreter or virtual environment with wheels.  [default: opkit's own]"
-    )(function)
 
 
 def python_of(named: str | None) -> Path | None:
@@ -266,7 +129,7 @@ def warnings_of(told: _Warned) -> list[dict[str, Any]]:
 def opp_roots(project: str | None, opp: Sequence[str]) -> list[Path]:
     """The OPP roots that the user named, or the one of the built project. Raises UsageError for a folder that is none."""
     if not opp:
-        return [find_built(Project.find(project or ".")).opp_root.path]
+        return [find_built(Project.find(project or ".")).project.output]
     return [_opp_root(Path(folder)) for folder in opp]
 
 
@@ -292,15 +155,3 @@ def announce(toolkit: Toolkit) -> None:
 
 def _absolute(folder: Path) -> Path:
     return Path(os.path.abspath(folder))  # noqa: PTH100 - without "..", and links stay as they are named
-
-
-def _set_json(_context: click.Context, _option: click.Parameter, is_set: bool) -> None:
-    console.is_json |= is_set
-
-
-def _set_verbose(_context: click.Context, _option: click.Parameter, is_set: bool) -> None:
-    console.is_verbose |= is_set
-
-
-def _set_quiet(_context: click.Context, _option: click.Parameter, is_set: bool) -> None:
-    console.is_quiet |= is_set

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.build import Project
-from opkit.cli.common import output_options
+from opkit.cli.options import output_options
 from opkit.console import console
 from opkit.errors import MachineError, NotAProjectError, UsageError
 from opkit.toolkit import discover, process_environment

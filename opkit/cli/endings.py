@@ -1,25 +1,91 @@
-"""How a command ends for whoever called it, in words and in JSON. Without click, whose import may be what was interrupted."""
+"""How a command ends for whoever called it: the one place that turns every ending but that by a signal into words, JSON and an exit code.
+
+Without click, whose import may be what was interrupted.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from opkit import __version__
 from opkit.console import console
-from opkit.errors import OpkitError
+from opkit.errors import CommandNotExecutableError, CommandNotFoundError, MachineError, OpkitError
 
-__all__ = ["asks_for_help", "command_in", "described", "interrupted", "is_json", "is_run"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
+__all__ = ["asks_for_help", "command_in", "ended", "interrupted", "is_json", "require_folder"]
+
+_FAULT = 1
 _INTERRUPTED = 130
+_PIPE_CLOSED = 141  # as a shell reports SIGPIPE
 _FLAGS_OF_RUN = {"--json", "--quiet", "--verbose", "--help"}  # its other options have a value each
+
+
+def ended(arguments: list[str], run: Callable[[list[str]], int]) -> int:
+    """Gives the exit code for every ending of `run` but that by a signal."""
+    console.reset(is_json=is_json(arguments))
+    try:
+        return run(arguments)
+    except OpkitError as error:
+        return _report(error, arguments)
+    except BrokenPipeError:
+        # The reader went away (opkit … | head); nothing may be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except Exception as fault:  # noqa: BLE001 - the last handler: whatever comes here is opkit's own fault
+        return _report_fault(fault, arguments)
+
+
+def require_folder() -> None:
+    """Every command has folders that count from the current one. Raises MachineError where that is gone."""
+    try:
+        os.getcwd()  # noqa: PTH109 - not for its value
+    except OSError as fault:
+        msg = "there is no current folder"
+        because = f"{fault.strerror}; it was removed while this shell was in it, or lies where you may not look"
+        raise MachineError(msg, because=because, help='cd "$HOME"') from fault
+
+
+def _report(error: OpkitError, arguments: list[str]) -> int:
+    exit_code = _before_child(error) if is_run(arguments) else error.exit_code
+    console.error(error)
+    console.document({"error": {**error.to_json(), "exit": exit_code}})
+    return exit_code
+
+
+def _before_child(error: OpkitError) -> int:
+    """The exits of env(1): any other is the child's own."""
+    if isinstance(error, CommandNotFoundError):
+        return 127
+    return 126 if isinstance(error, CommandNotExecutableError) else 125
+
+
+def _report_fault(fault: Exception, arguments: list[str]) -> int:
+    import platform
+    import shlex
+    import traceback
+
+    text = "".join(traceback.format_exception(fault))
+    console.say(text + "\nThis is a fault of opkit. Please report it with the lines above and these:")
+    console.say(f"  opkit {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    console.say(f"  {shlex.join(['opkit', *arguments])}")
+    message = f"{type(fault).__name__}: {fault}"
+    console.document({"error": {**_described("Fault", message, _FAULT), "because": text}})
+    return _FAULT
 
 
 def interrupted(arguments: list[str]) -> int:
     """Says so, and gives the exit code."""
     console.is_json = is_json(arguments)
     console.say("interrupted")
-    console.document({"error": described("Interrupted", "interrupted", _INTERRUPTED)})
+    console.document({"error": _described("Interrupted", "interrupted", _INTERRUPTED)})
     return _INTERRUPTED
 
 
-def described(kind: str, message: str, exit_code: int) -> dict[str, object]:
+def _described(kind: str, message: str, exit_code: int) -> dict[str, object]:
     return {**OpkitError(message).to_json(), "kind": kind, "exit": exit_code}
 
 

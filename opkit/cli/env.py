@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.cli.activation import Wanted, activation_options
-from opkit.cli.common import SHELLS, arch_option, output_options, toolkit_option, warn_of_other_processors
+from opkit.cli.common import SHELLS, warn_of_other_processors
+from opkit.cli.options import arch_option, output_options, toolkit_option
 from opkit.console import console
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ def summary(steps: Sequence[str], seconds: float) -> str:
 def as_document(built: Built, toolkit: Toolkit) -> dict[str, object]:
     return {
         "package": built.package,
-        "ops": list(built.opp_root.manifest.op_types),
-        "opp_root": str(built.opp_root.path),
+        "ops": list(built.ops),
+        "opp_root": str(built.project.output),
         "program": str(built.program),
         "toolkit": {"home": str(toolkit.home), "kind": toolkit.kind.value, "version": toolkit.version},
         "steps": list(built.steps),

@@ -41,6 +41,35 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
 }
 
+# What other tools call it.
+_SYNONYMS = {
+    "init": "new",
+    "create": "new",
+    "render": "generate",
+    "lint": "check",
+    "validate": "check",
+    "show": "inspect",
+    "info": "inspect",
+    "compile": "build",
+    "make": "build",
+    "benchmark": "bench",
+    "profile": "bench",
+    "exec": "run",
+    "activate": "env",
+    "pack": "package",
+    "upgrade": "install",
+    "update": "install",
+    "add": "install",
+    "remove": "uninstall",
+    "delete": "uninstall",
+    "rm": "uninstall",
+    "ls": "list",
+    "diagnose": "doctor",
+    "status": "doctor",
+    "help": "--help",
+    "version": "--version",
+}
+
 # A module is a name in its package, where this one would hide the built-in.
 _MODULES = {"list": "listing"}
 
@@ -52,15 +81,20 @@ class NamingGroup(click.Group):
         name = args[0]
         if name in self.list_commands(ctx) or name.startswith("-"):
             return super().resolve_command(ctx, args)
+        msg = f"no command {name}{self.hint(ctx, name)}"
+        raise click.UsageError(msg, ctx)
+
+    def hint(self, ctx: click.Context, name: str) -> str:
         import difflib
 
         close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        msg = f"no command {name}{hint}"
-        raise click.UsageError(msg, ctx)
+        return f"; did you mean {close[0]}?" if close else ""
 
 
 class LazyGroup(NamingGroup):
+    def hint(self, ctx: click.Context, name: str) -> str:
+        return f"; opkit {_SYNONYMS[name]} does that" if name in _SYNONYMS else super().hint(ctx, name)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return [name for names in COMMANDS.values() for name in names]
 

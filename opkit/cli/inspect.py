@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from opkit.build import Project
-from opkit.cli.common import load_spec, output_options, prefix_option, python_option
+from opkit.cli.common import load_spec
+from opkit.cli.options import output_options, prefix_option, python_option
 from opkit.cli.targets import find_installed_targets
 from opkit.console import console
 from opkit.deliverable import LIBRARY
@@ -115,7 +116,7 @@ def _deliverable(target: Path) -> Inspection | None:
     """
     from opkit.deliverable import is_opp_root
     from opkit.deliverable.inspection import inspect_library, inspect_opp_root
-    from opkit.packaging import open_archive
+    from opkit.packaging import nearby, open_archive
 
     with guard_reading(target):
         try:
@@ -130,7 +131,7 @@ def _deliverable(target: Path) -> Inspection | None:
     if not (is_file or is_root):
         if not os.path.lexists(target):
             msg = f"{target} doesn't exist"
-            raise UsageError(msg, help=_WHAT)
+            raise UsageError(msg, help=nearby(target) or _WHAT)
         msg = f"{target} is nothing that can be inspected"
         raise NotAProjectError(msg, because=f"it has no ops.py, no op_graph and no {LIBRARY}", help=_WHAT)
     if is_root:
@@ -153,7 +154,7 @@ def _begins_as_elf(path: Path) -> bool:
 
 def _deliverable_lines(found: Inspection) -> Iterator[str]:
     manifest = found.manifest
-    yield found.name if manifest is None else f"{found.name}: package {manifest.package} {manifest.version}"
+    yield found.name if manifest is None else f"{found.name}: package {manifest.package} {manifest.marked_version}"
     yield ""
     yield f"registers {_counted(len(found.ops), 'op')}"
     yield from _aligned([["", op.type, *_told(op)] for op in found.ops])
@@ -202,7 +203,7 @@ def _standard_library(found: Inspection) -> Iterator[str]:
 def _built_for(manifest: Manifest) -> Iterator[list[str]]:
     built, target = manifest.built_against, manifest.target
     mark = ": not for a device" if built.is_simulator else ""
-    yield ["", "built against", f"{'the host simulator' if built.is_simulator else 'CANN'} {built.version}, ABI {built.abi}{mark}"]
+    yield ["", "built against", f"{built.label}, ABI {built.abi}{mark}"]
     yield ["", "NPU", target.npu_arch or "the device's: kernels are compiled on it"]
     yield ["", "SoCs", ", ".join(target.socs) or "not told apart"]
 

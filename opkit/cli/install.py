@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import announce, kept_document, output_options, prefix_of, prefix_option, report_kept, wait_option
+from opkit.cli.common import announce, kept_document, prefix_of, report_kept
+from opkit.cli.options import output_options, prefix_option, wait_option
 from opkit.console import console
 from opkit.errors import UsageError
 from opkit.toolkit import discover, process_environment
@@ -59,7 +60,7 @@ def command(  # noqa: PLR0913 - click passes each option
         named = Project.find(project, build_dir=build_dir, output=output)
         require_fixed_version(named)
         with held(named, found, environ, wait=wait) as built:
-            yield built.opp_root
+            yield built.read_opp_root()
 
     with ExitStack() as stack:
         opened = [stack.enter_context(open_source(place, build=build)) for place in places]
@@ -78,8 +79,9 @@ def command(  # noqa: PLR0913 - click passes each option
 
 def _report(change: Change) -> None:
     installed, previous = change.installed, change.previous
-    version = "" if previous is None or previous.version is None or previous.version == installed.version else f"{previous.version} -> "
-    console.step(change.verb, f"{installed.package} {version}{installed.version} in {installed.path}")
+    version, before = installed.marked_version, None if previous is None else previous.marked_version
+    came_from = "" if before in {None, version} else f"{before} -> "
+    console.step(change.verb, f"{installed.package} {came_from}{version} in {installed.path}")
     for kept in change.kept:
         report_kept(installed.path, kept)
     for doubt in change.doubts:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from opkit.cli.common import output_options, prefix_option, prefix_to_read, python_of, python_option
+from opkit.cli.common import prefix_to_read, python_of
+from opkit.cli.options import output_options, prefix_option, python_option
 from opkit.console import console
 from opkit.toolkit import process_environment
 
@@ -41,12 +42,12 @@ def command(prefix: str | None, python: str | None) -> None:
 
 def _show(entry: Entry) -> None:
     manifest = entry.manifest
-    version = "" if manifest is None else f" {manifest.version}"
+    version = "" if manifest is None else f" {manifest.marked_version}"
     where = f"  {entry.path}" if entry.is_somewhere else ""
     console.data(f"{console.paint(entry.package, 'bold')}{version}{where}{'  (wheel)' if entry.is_wheel else ''}")
     if manifest is not None:
         console.data(f"  ops: {', '.join(manifest.op_types)}")
-        console.data(f"  built against {manifest.built_against.kind} {manifest.built_against.version}, for {manifest.target.arch}")
+        console.data(f"  built against {manifest.built_against.label}, for {manifest.target.arch}")
     if entry.source is not None:
         console.data(f"  from {entry.source}, {entry.installed}")
     for problem in (*entry.problems, *entry.strays):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from opkit.cli.common import output_options, warnings_of
+from opkit.cli.common import warnings_of
+from opkit.cli.options import output_options
 from opkit.console import console
 from opkit.errors import UsageError
 

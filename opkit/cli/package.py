@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from opkit.build import Built, Project, held, require_fixed_version, require_wheel_version
-from opkit.cli.common import arch_option, output_options, project_options, toolkit_option, wait_option
+from opkit.cli.options import arch_option, output_options, project_options, toolkit_option, wait_option
 from opkit.console import console
 from opkit.errors import UsageError
 
 if TYPE_CHECKING:
+    from opkit.deliverable import OppRoot
     from opkit.packaging import Packed
     from opkit.toolkit import Toolkit
 
@@ -25,6 +26,7 @@ class _Order(NamedTuple):
     """What is to be packed, and how the command line wants it."""
 
     built: Built
+    opp_root: OppRoot
     dest: Path
     compression: str
     is_simulator_allowed: bool
@@ -37,7 +39,7 @@ def _tar(order: _Order) -> Packed:
     from opkit.packaging import Compression, pack, source_date_epoch
 
     return pack(
-        order.built.opp_root,
+        order.opp_root,
         order.dest,
         compression=Compression(order.compression),
         epoch=source_date_epoch(order.environ),
@@ -49,7 +51,7 @@ def _run(order: _Order) -> Packed:
     from opkit.packaging import pack_run, source_date_epoch
 
     return pack_run(
-        order.built.opp_root,
+        order.opp_root,
         order.dest,
         epoch=source_date_epoch(order.environ),
         environ=order.environ,
@@ -61,10 +63,10 @@ def _wheel(order: _Order) -> Packed:
     from opkit.packaging import make_wheel, require_package
 
     # What the backend builds is what was built here: the other forms are held to it as they are packed.
-    require_package(order.built.opp_root)
+    require_package(order.opp_root)
     return make_wheel(
         order.built.project,
-        order.built.opp_root.manifest,
+        order.opp_root.manifest,
         order.toolkit,
         order.dest,
         order.environ,
@@ -134,7 +136,8 @@ def command(  # noqa: PLR0913 - click passes each option
     folder = project.root / "dist" if dest is None else Path(os.path.abspath(dest))  # noqa: PTH100 - links stay as they are named
     # Held, so that no other build changes the deliverable while it is read.
     with held(project, toolkit, environ, wait=wait) as built:
-        packed = _FORMATS[form](_Order(built, folder, compression, allow_simulator, manylinux, toolkit, environ))
+        opp_root = built.read_opp_root()
+        packed = _FORMATS[form](_Order(built, opp_root, folder, compression, allow_simulator, manylinux, toolkit, environ))
     console.step("Packed", f"{packed.path} ({packed.size} bytes, sha256 {packed.sha256})")
     console.data(str(packed.path))
     console.document(
@@ -144,7 +147,7 @@ def command(  # noqa: PLR0913 - click passes each option
             "size": packed.size,
             "format": form,
             "package": built.package,
-            "version": built.opp_root.manifest.version,
-            "built_against": built.opp_root.manifest.built_against._asdict(),
+            "version": opp_root.manifest.version,
+            "built_against": opp_root.manifest.built_against._asdict(),
         }
     )

@@ -100,13 +100,15 @@ def _named(target: str, environ: Mapping[str, str]) -> Targets:
 
 
 def _unknown(target: str, sources: Sources, there: Collection[Candidate], *, is_path: bool) -> UsageError:
+    from opkit.packaging import nearby
     from opkit.spec.problems import did_you_mean
 
     names = sorted({each.package for each in there})
     because = f"there is no such file here, and no package of this name in {sources}" if is_path else f"it isn't in {sources}"
     if names:
         because += f", where there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
-    advice = did_you_mean(target, names) or "name a project, an OPP root, an archive or an installed package: opkit list shows those"
+    meant = (nearby(Path(target)) if is_path else None) or did_you_mean(target, names)
+    advice = meant or "name a project, an OPP root, an archive or an installed package: opkit list shows those"
     if is_path:
         msg = f"{target} doesn't exist"
         return UsageError(msg, because=because, help=advice)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from opkit.build import Project, held
-from opkit.cli.common import arch_to_run_option, load_spec, output_options, project_options, toolkit_option, warnings_of
+from opkit.cli.common import load_spec, warnings_of
 from opkit.cli.finished import report as report_build
+from opkit.cli.options import arch_to_run_option, output_options, project_options, toolkit_option, wait_option
 from opkit.console import console
 from opkit.errors import OpkitError, PrecisionError
 
@@ -26,8 +27,9 @@ _MOST_FAILURES = 5
 @toolkit_option
 @arch_to_run_option
 @click.option("--device", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Device to run on.")
+@wait_option
 @output_options
-def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int) -> int:
+def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], device: int, wait: float) -> int:
     """Run every op over the sizes around its block edges, in every dtype, against its reference."""
     from opkit.run import Host, machine_of, render_table, soc_for
     from opkit.testing import GoldenReport, count_cases, run_tests
@@ -35,7 +37,7 @@ def command(*, project: Project, toolkit: Toolkit, environ: Mapping[str, str], d
     package = load_spec(project)
     host = Host(toolkit=toolkit, environ=environ)
     relay = _Relay()
-    with held(project, toolkit, environ) as built:
+    with held(project, toolkit, environ, wait=wait) as built:
         report_build(built)
         console.step("Testing", f"{count_cases(package, soc_for(package.ops, host))} cases")
         try:

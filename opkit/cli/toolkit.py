@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from opkit.cli.common import SHELLS, arch_option, output_options, toolkit_option
+from opkit.cli.common import SHELLS
 from opkit.cli.group import NamingGroup
+from opkit.cli.options import arch_option, output_options, toolkit_option
 from opkit.console import console
 from opkit.toolkit import ARCHITECTURES, Candidate, Toolkit, candidates, process_environment
 

@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 import click
 
-from opkit.cli.common import kept_document, output_options, prefix_of, prefix_option, report_kept, wait_option
+from opkit.cli.common import kept_document, prefix_of, report_kept
+from opkit.cli.options import output_options, prefix_option, wait_option
 from opkit.console import console
 from opkit.toolkit import process_environment
 
@@ -34,7 +35,7 @@ def command(packages: tuple[str, ...], prefix: str | None, wait: float) -> None:
         if removal.removed is None:
             _report_absent(removal.package, [each.package for each in installed(target)], wheels)
             continue
-        console.step("Uninstalled", f"{removal.package} {removal.removed.version or ''}".rstrip() + f" from {target}")
+        console.step("Uninstalled", f"{removal.package} {removal.removed.marked_version or ''}".rstrip() + f" from {target}")
         for kept in removal.kept:
             report_kept(target / removal.package, kept)
     console.document(

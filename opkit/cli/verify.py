@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from opkit.cli.common import announce, output_options, prefix_option, python_option
+from opkit.cli.common import announce
+from opkit.cli.options import output_options, prefix_option, python_option
 from opkit.cli.targets import find_installed_targets
 from opkit.console import console
 from opkit.errors import VerifyError
@@ -69,6 +70,7 @@ def command(target: str | None, *, prefix: str | None, python: str | None, no_lo
 
 
 def _verified(targets: Targets, place: Place | None, child: Mapping[str, str] | None) -> Iterator[_Held]:
+    from opkit.build import build_anew
     from opkit.packaging import WHEEL_AGAIN, PlaceKind, Verified, is_of_wheel, opened, verify, verify_installed
     from opkit.run import mend_of
 
@@ -85,7 +87,7 @@ def _verified(targets: Targets, place: Place | None, child: Mapping[str, str] | 
             is_archive = place.kind is PlaceKind.ARCHIVE
             path = (place.path if is_archive else root.path).absolute()
             is_wheel = not is_archive and is_of_wheel(root.path)
-            help_text = "build it again in its project: opkit build --force"
+            help_text = f"build it again in its project: {build_anew(root.path)}"
             help_text = "make it again: opkit package" if is_archive else WHEEL_AGAIN if is_wheel else help_text
             verified = verify(root, environ=child, is_of_wheel=is_wheel)
             yield _Held(path, verified, help_text, is_archive=is_archive, is_of_wheel=is_wheel)
@@ -112,12 +114,13 @@ def _reported(held: _Held) -> dict[str, Any]:
         msg = f"{path or 'a wheel'} isn't what its manifest says"
         console.error(VerifyError(msg, because="\n".join(verified.violations), help=_mended(held)))
     elif manifest is not None:
-        console.step("Verified", f"{manifest.package} {manifest.version}, for {manifest.target.os} {manifest.target.arch}: {path}")
+        console.step("Verified", f"{manifest.package} {manifest.marked_version}, for {manifest.target.os} {manifest.target.arch}: {path}")
     return {
         "archive": str(path) if held.is_archive else None,
         "opp_root": None if held.is_archive or path is None else str(path),
         "package": None if manifest is None else manifest.package,
         "version": None if manifest is None else manifest.version,
+        "built_against": None if manifest is None else manifest.built_against._asdict(),
         "held": list(verified.held),
         "skipped": list(verified.skipped),
         "violations": list(verified.violations),

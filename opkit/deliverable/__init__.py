@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from opkit.deliverable.claim import require_free, require_own
-from opkit.deliverable.manifest import (
-    LARGEST_MANIFEST,
-    BuiltAgainst,
-    Manifest,
-    ManifestFile,
-    ManifestOp,
-    OppRoot,
-    Requires,
-    Target,
-    is_version,
-    path_inside,
-    sha256_of,
-)
+from typing import TYPE_CHECKING
+
 from opkit.layout import (
     LIBRARY,
     MANIFEST,
@@ -29,6 +17,41 @@ from opkit.layout import (
     other_processors,
     root_above,
 )
+
+if TYPE_CHECKING:
+    from opkit.deliverable.claim import require_free, require_own
+    from opkit.deliverable.manifest import (
+        LARGEST_MANIFEST,
+        BuiltAgainst,
+        Manifest,
+        ManifestFile,
+        ManifestOp,
+        OppRoot,
+        Requires,
+        Target,
+        is_version,
+        marked,
+        path_inside,
+        sha256_of,
+    )
+
+_MODULES = {
+    "claim": ("require_free", "require_own"),
+    "manifest": (
+        "LARGEST_MANIFEST",
+        "BuiltAgainst",
+        "Manifest",
+        "ManifestFile",
+        "ManifestOp",
+        "OppRoot",
+        "Requires",
+        "Target",
+        "is_version",
+        "marked",
+        "path_inside",
+        "sha256_of",
+    ),
+}
 
 __all__ = [
     "LARGEST_MANIFEST",
@@ -48,6 +71,7 @@ __all__ = [
     "is_opp_root",
     "is_version",
     "library_folder",
+    "marked",
     "mode_of",
     "other_processors",
     "path_inside",
@@ -56,3 +80,15 @@ __all__ = [
     "root_above",
     "sha256_of",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for known
+
+    def __getattr__(name: str) -> object:
+        from opkit.lazy import load
+
+        return load(name, __name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

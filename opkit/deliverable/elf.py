@@ -117,6 +117,13 @@ class ElfLibrary:
     hides_ops: bool
 
     @property
+    def certain_ops(self) -> frozenset[str]:
+        """The ops that are without doubt run and not only described. One of `ops` alone may be none: the base of a class whose name ends
+        with its own, or a class that says its name in a message, leave what a registration does.
+        """
+        return frozenset(self.ops) & frozenset(self.prototypes)
+
+    @property
     def string_abis(self) -> frozenset[int]:
         return frozenset(abi for abi in map(string_abi_of, self.undefined) if abi is not None)
 

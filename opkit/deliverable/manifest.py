@@ -29,6 +29,7 @@ __all__ = [
     "Requires",
     "Target",
     "is_version",
+    "marked",
     "path_inside",
     "sha256_of",
 ]
@@ -47,7 +48,7 @@ _LONGEST_WORD = 128
 _Value = TypeVar("_Value", str, int)
 _SPECIAL = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _LARGEST_FILE = (1 << 63) - 1  # of any file system
-_BUILT_AGAIN = "build it again in its project: opkit build --force; or install it again"
+_BUILT_AGAIN = "build it again in its project: opkit build; or install it again"
 # No text of a manifest needs them, and a terminal, a file system or a shell might take them for something else.
 # A mark of direction or of no width makes a text look like another one.
 _UNPRINTABLE = r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -67,6 +68,11 @@ class BuiltAgainst(NamedTuple):
     @property
     def is_simulator(self) -> bool:
         return self.kind == "simulator"
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"{'the host simulator' if self.is_simulator else 'CANN'} {self.version}"
 
 
 class Target(NamedTuple):
@@ -117,6 +123,11 @@ class Manifest(NamedTuple):
     requires: Requires
     files: tuple[ManifestFile, ...]
     opkit: str | None = None
+
+    @property
+    def marked_version(self) -> str:
+        """For people and names of files: that of what was built against the simulator says so."""
+        return marked(self.version) if self.built_against.is_simulator else self.version
 
     @property
     def op_types(self) -> tuple[str, ...]:
@@ -209,6 +220,12 @@ class OppRoot(NamedTuple):
     def read(cls, path: Path) -> OppRoot | None:
         manifest = Manifest.read(path)
         return None if manifest is None else cls(path=path, manifest=manifest)
+
+
+def marked(version: str) -> str:
+    """The version of what was built against the simulator."""
+    # As PEP 440 has it: a local version begins with one "+", and its parts are joined by dots.
+    return version + (".sim" if "+" in version else "+sim")
 
 
 def is_version(text: str) -> bool:

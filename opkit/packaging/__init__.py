@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from opkit.packaging.archive import Packed, open_archive, pack, simulator_refused, source_date_epoch
     from opkit.packaging.installing import Change, Removal, Source, install_all, uninstall
     from opkit.packaging.keeping import Kept
-    from opkit.packaging.places import Place, PlaceKind, find_packages, find_place, opened
+    from opkit.packaging.places import Place, PlaceKind, find_packages, find_place, nearby, opened
     from opkit.packaging.prefix import Installed, checked_prefix, default_prefix, installed, is_prefix
     from opkit.packaging.requirements import ThisMachine, require_met, this_machine
     from opkit.packaging.run_installer import pack_run, require_makeself
@@ -25,7 +25,7 @@ _MODULES = {
     "archive": ("Packed", "open_archive", "pack", "simulator_refused", "source_date_epoch"),
     "installing": ("Change", "Removal", "Source", "install_all", "uninstall"),
     "keeping": ("Kept",),
-    "places": ("Place", "PlaceKind", "find_packages", "find_place", "opened"),
+    "places": ("Place", "PlaceKind", "find_packages", "find_place", "nearby", "opened"),
     "prefix": ("Installed", "checked_prefix", "default_prefix", "installed", "is_prefix"),
     "requirements": ("ThisMachine", "require_met", "this_machine"),
     "run_installer": ("pack_run", "require_makeself"),
@@ -59,6 +59,7 @@ __all__ = [
     "is_prefix",
     "make_wheel",
     "mended",
+    "nearby",
     "open_archive",
     "open_source",
     "opened",

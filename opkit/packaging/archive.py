@@ -43,7 +43,6 @@ __all__ = [
     "Packed",
     "archive_name",
     "is_archive",
-    "marked",
     "open_archive",
     "pack",
     "require_archive",
@@ -81,16 +80,9 @@ def source_date_epoch(environ: Mapping[str, str]) -> int:
 
 
 def archive_name(manifest: Manifest, compression: Compression) -> str:
-    version = marked(manifest.version) if manifest.built_against.is_simulator else manifest.version
     target = manifest.target
     chip = "" if target.npu_arch is None else f"-{target.npu_arch}"
-    return f"{manifest.package}-{version}-{target.os}_{target.arch}{chip}.tar.{compression.value}"
-
-
-def marked(version: str) -> str:
-    """The version of what was built against the simulator."""
-    # As PEP 440 has it: a local version begins with one "+", and its parts are joined by dots.
-    return version + (".sim" if "+" in version else "+sim")
+    return f"{manifest.package}-{manifest.marked_version}-{target.os}_{target.arch}{chip}.tar.{compression.value}"
 
 
 def require_for_a_device(manifest: Manifest, *, is_simulator_allowed: bool) -> None:

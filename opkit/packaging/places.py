@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from opkit.build import Project, find_built
 from opkit.deliverable import MANIFEST, OppRoot, root_above
@@ -17,9 +17,14 @@ from opkit.files import guard_reading
 from opkit.packaging.archive import ARCHIVES, is_archive, open_archive
 from opkit.packaging.prefix import Installed, default_prefix, installed, state_of
 
-__all__ = ["Place", "PlaceKind", "find_packages", "find_place", "opened"]
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+__all__ = ["Place", "PlaceKind", "find_packages", "find_place", "nearby", "opened"]
 
 _INSTALLER = ".run"
+_WHAT = "name a project, an OPP root or an archive"
+_DIST = "dist"  # where `opkit package` puts what it makes
 
 
 class PlaceKind(Enum):
@@ -64,13 +69,56 @@ def _place_of(path: Path) -> Place:
     if packed:
         msg = f"{path} holds {len(packed)} packages"
         # An installer can be named as well, but nothing that takes a package takes it.
-        taken = next((each for each in packed if is_archive(each)), None)
+        taken = _newest(packed)
         advice = "make an archive: opkit package --format tar" if taken is None else f"name one: {shlex.quote(str(taken))}"
         raise AmbiguousSourceError(msg, because=", ".join(each.name for each in packed), help=advice)
     msg = f"{path} holds no package"
     because = f"it has no ops.py, no {MANIFEST} and no file that ends in {' or '.join(ARCHIVES)}"
-    above = root_above(path.absolute())
-    raise UsageError(msg, because=because, help=f"name {above}" if above else "name a project, an OPP root or an archive")
+    above = root_above(path.absolute()) or _newest(_listed(path / _DIST))
+    raise UsageError(msg, because=because, help=f"name {shlex.quote(str(above))}" if above else _WHAT)
+
+
+def nearby(path: Path) -> str | None:
+    """A question after the package that may be meant by a path that isn't there: the newest that begins with its name, else the nearest."""
+    name = path.name.replace("-", "_") + "-"  # of a project; that of a package is an identifier
+    there = _listed(path.parent)
+    meant = _newest(each for each in (*there, *_listed(path.parent / _DIST)) if each.name.startswith(name))
+    if meant is None:
+        import difflib
+
+        named = {each.name: each for each in there}
+        close = difflib.get_close_matches(path.name, named)
+        meant = next((named[each] for each in close if _is_package(named[each])), None)
+    return None if meant is None else f"did you mean {shlex.quote(str(meant))}?"
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Nothing of a folder that can't be read."""
+    try:
+        return [*folder.iterdir()]
+    except OSError:
+        return []
+
+
+def _is_package(path: Path) -> bool:
+    if is_archive(path):
+        return True
+    return any(os.path.lexists(path / name) for name in ("ops.py", MANIFEST))
+
+
+def _newest(packed: Iterable[Path]) -> Path | None:
+    """The archive of the highest version, by its name, and of several the one that was made last; None without any."""
+    return max((each for each in packed if is_archive(each) and each.is_file()), key=_age, default=None)
+
+
+def _age(archive: Path) -> tuple[bool, Version, float]:
+    from packaging.version import InvalidVersion, Version
+
+    made = archive.stat().st_mtime
+    try:
+        return True, Version(archive.name.split("-")[1]), made
+    except (InvalidVersion, IndexError):
+        return False, Version("0"), made
 
 
 def find_packages(named: str | None, *, prefix: Path | None, environ: Mapping[str, str]) -> list[Installed]:
@@ -122,7 +170,7 @@ def opened(place: Place) -> Iterator[OppRoot]:
             yield root
         return
     if place.kind is PlaceKind.PROJECT:
-        yield find_built(Project.find(place.path)).opp_root
+        yield find_built(Project.find(place.path)).read_opp_root()
         return
     found = OppRoot.read(place.path)
     if found is None:
@@ -134,5 +182,5 @@ def opened(place: Place) -> Iterator[OppRoot]:
 def _existing(path: Path) -> Path:
     if not os.path.lexists(path):
         msg = f"{path} doesn't exist"
-        raise UsageError(msg, help="name a project, an OPP root or an archive")
+        raise UsageError(msg, help=nearby(path) or _WHAT)
     return path

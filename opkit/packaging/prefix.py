@@ -75,6 +75,11 @@ class Installed(NamedTuple):
             return self.manifest.version
         return None if self.receipt is None else self.receipt.version
 
+    @property
+    def marked_version(self) -> str | None:
+        """For people; a receipt doesn't know what it was built against."""
+        return self.version if self.manifest is None else self.manifest.marked_version
+
     def problems(self) -> list[str]:
         """All that isn't as it was installed, each as one sentence; reads every file."""
         found = [fault for fault in (self.fault, self.receipt_fault) if fault is not None]

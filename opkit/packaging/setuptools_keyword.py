@@ -104,7 +104,7 @@ class _BuildOpkit(Command):  # type: ignore[misc] # untyped where setuptools isn
         folder = Path(self.build_temp or "build") / "opkit" / output.name
         # The program that measures ops isn't wanted here; `held` builds none for who has one.
         with held(Project.at(project.root, build_dir=folder, output=output), toolkit, environ, program=output) as built:
-            arch, platform = built.opp_root.manifest.target.arch, get_platform()
+            arch, platform = built.read_opp_root().manifest.target.arch, get_platform()
         if not platform.endswith(arch):
             msg = f"the library of {output.name} is for {arch}, and the wheel's name would say {platform}"
             raise UsageError(msg, help=f"set _PYTHON_HOST_PLATFORM=linux-{arch} too")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from opkit.deliverable import Manifest, ManifestFile, OppRoot
     from opkit.deliverable.elf import ElfLibrary
 
-__all__ = ["WHEEL_AGAIN", "Refusal", "differences", "is_of_wheel", "mended", "refusals", "require_package", "unregistered"]
+__all__ = ["WHEEL_AGAIN", "Refusal", "differences", "is_of_wheel", "mended", "refusals", "require_package", "unnamed", "unregistered"]
 
 WHEEL_AGAIN = "install its wheel again: pip install --force-reinstall --no-deps FILE"
 _SHOWN = 5
@@ -52,8 +52,10 @@ def require_package(root: OppRoot) -> None:
     # Only of what is there, and is what it was.
     found += [] if found else refusals(manifest, lambda path: read_library(folder / path))
     if found:
+        from opkit.build import build_anew
+
         msg = f"{folder} isn't what was built"
-        again = WHEEL_AGAIN if is_wheel else "opkit build --force"
+        again = WHEEL_AGAIN if is_wheel else build_anew(folder)
         help_text = mended(root, [*map(str, found)], again=again, is_of_wheel=is_wheel)
         raise DeliverableError(msg, because="; ".join(map(str, found)), help=help_text)
 
@@ -122,8 +124,7 @@ def refusals(manifest: Manifest, library_of: Callable[[PurePosixPath], ElfLibrar
         if path.parent == folder or str(path) == LIBRARY:
             loaded.append(library)
     lacking = unregistered(loaded, manifest) if loaded and is_readable else None
-    if lacking is not None:
-        yield Refusal(lacking)
+    yield from (Refusal(told) for told in (lacking, unnamed(loaded, manifest)) if told is not None)
 
 
 def differences(library: ElfLibrary, manifest: Manifest) -> Iterator[str]:
@@ -147,6 +148,12 @@ def unregistered(libraries: Iterable[ElfLibrary], manifest: Manifest) -> str | N
         return None
     registered = _listed(sorted({op for library in known for op in library.ops})) or "none"
     return f"no library of it registers {_listed(lacking)}, which its manifest says; registered: {registered}"
+
+
+def unnamed(libraries: Iterable[ElfLibrary], manifest: Manifest) -> str | None:
+    """Which ops the libraries of a package register that its manifest doesn't name; None if it names all that are certain to be ops."""
+    found = sorted({op for library in libraries for op in library.certain_ops} - {*manifest.op_types})
+    return f"its libraries register {_listed(found)}, which its manifest doesn't say" if found else None
 
 
 def _listed(names: list[str]) -> str:

@@ -13,7 +13,7 @@ from opkit.deliverable import LIBRARY, MANIFEST, library_folder
 from opkit.errors import OpkitError
 from opkit.files import digest_of
 from opkit.packaging.prefix import files_of
-from opkit.packaging.soundness import differences, unregistered
+from opkit.packaging.soundness import differences, unnamed, unregistered
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
@@ -129,18 +129,21 @@ def _libraries(root: OppRoot) -> list[PurePosixPath]:
 def _told_by_elf(root: Path, paths: list[PurePosixPath], manifest: Manifest) -> Iterator[str]:
     from opkit.deliverable.elf import read_library
 
-    libraries: list[ElfLibrary] = []
+    libraries: dict[PurePosixPath, ElfLibrary] = {}
     for path in paths:
         try:
             library = read_library(root / path)
         except OpkitError as error:
             yield f"{path} is no library that can be read: {error.because}"
             continue
-        libraries.append(library)
+        libraries[path] = library
         yield from (f"{path} {difference}" for difference in differences(library, manifest))
-    lacking = unregistered(libraries, manifest) if libraries and len(libraries) == len(paths) else None
-    if lacking is not None:
-        yield lacking
+    lacking = unregistered(libraries.values(), manifest) if libraries and len(libraries) == len(paths) else None
+    own = {file.path for file in manifest.files}
+    # Of a stranger's library that is told which it is.
+    for told in (lacking, unnamed((library for path, library in libraries.items() if path in own), manifest)):
+        if told is not None:
+            yield told
 
 
 def _unloadable(root: Path, libraries: list[PurePosixPath], environ: Mapping[str, str]) -> Iterator[str]:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opkit import process
+from opkit.deliverable import marked
 from opkit.errors import ArchiveError, BackendMissingError, BuildError, NotManylinuxError, UsageError
 from opkit.files import digest_of, guard_writing, make_folders, write_whole
 from opkit.layout import ENTRY_POINTS, HOME_VARIABLE, is_of_the_system
-from opkit.packaging.archive import DEST_HELP, Packed, marked, require_archive, require_for_a_device
+from opkit.packaging.archive import DEST_HELP, Packed, require_archive, require_for_a_device
 from opkit.packaging.requirements import numbers_of
 from opkit.packaging.wheel_metadata import has_entry
 from opkit.toolkit import cross_definitions, find_cross_compiler, host_arch

@@ -104,7 +104,7 @@ def measure(package: Package, built: Built, host: Host, plan: Plan, listener: Li
     request = plan.request
     with scratch_folder(built.project) as work:
         records = work / "tasks.jsonl"
-        environment = {**activate(host.toolkit, [built.opp_root.path], host.environ), _RECORDS: str(records)}
+        environment = {**activate(host.toolkit, [built.project.output], host.environ), _RECORDS: str(records)}
         wanted = SessionRequest(
             program=built.program,
             report=work / "report.json",

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from opkit.run.statistics import is_noise
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -94,7 +96,7 @@ def attribute(
     why_no_share = None
     if extra <= 0:
         why_no_share = "no shares: the baseline isn't slower here, so there is no extra time to share out"
-    elif min(baseline_us) <= max(op_us):
+    elif is_noise(op_us, baseline_us):
         why_no_share = "no shares: the repeats of the two ops overlap, so the difference is within the noise of this run"
     elif abs(rest_us) > extra:
         why_no_share = "no shares: what no record explains is larger than the difference itself"

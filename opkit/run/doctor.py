@@ -14,7 +14,7 @@ from opkit.deliverable import OppRoot, include_folder
 from opkit.errors import OpkitError
 from opkit.lookup import lookup
 from opkit.run.doctor_distribution import commands, distribution
-from opkit.run.doctor_findings import Check, Finding, Status, built_again, failed, opened_up, with_helps
+from opkit.run.doctor_findings import Check, Finding, Status, built_again, built_anew, failed, opened_up, with_helps
 from opkit.run.doctor_folders import folders
 from opkit.run.doctor_loading import load_all
 from opkit.run.doctor_machine import tools
@@ -95,7 +95,7 @@ def _about(candidate: Candidate, used: Mapping[str, OppRoot]) -> Iterator[Findin
     elif problems:
         yield _not_whole(candidate, Status.WARN, f"{where}: {'; '.join(problems)}; a run takes it all the same")
     else:
-        evidence = f"{where}: {root.manifest.version}, {', '.join(root.manifest.op_types)}"
+        evidence = f"{where}: {root.manifest.marked_version}, {', '.join(root.manifest.op_types)}"
         yield Finding(check=Check.INSTALLED, status=Status.OK, evidence=evidence)
     others = strays(root)
     if others:
@@ -122,7 +122,7 @@ def _installed_again(package: Installed) -> str:
 def _deliverable(project: Project | None) -> tuple[list[Finding], list[Path]]:
     if project is None:
         return [], []
-    build, anew = built_again(project), built_again(project, "--force")
+    build, anew = built_again(project), built_anew(project)
     try:
         opp_root = OppRoot.read(project.output)
     except OpkitError as error:
@@ -134,7 +134,7 @@ def _deliverable(project: Project | None) -> tuple[list[Finding], list[Path]]:
     if violations:
         return [Finding(check=Check.DELIVERABLE, status=Status.FAIL, evidence="; ".join(violations), help=anew)], []
     built = manifest.built_against
-    evidence = f"{opp_root.path}: {', '.join(manifest.op_types)}, built against {built.kind} {built.version}, {manifest.target.arch}"
+    evidence = f"{opp_root.path}: {', '.join(manifest.op_types)}, built against {built.label}, {manifest.target.arch}"
     findings = [Finding(check=Check.DELIVERABLE, status=Status.OK, evidence=evidence)]
     headers = [str(file.path) for file in manifest.files if file.path.parent == include_folder()]
     if headers:

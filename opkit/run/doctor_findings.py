@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from opkit.build import Project
     from opkit.errors import OpkitError
 
-__all__ = ["Check", "Finding", "Status", "built_again", "exported", "failed", "opened_up", "rebuilt", "with_helps"]
+__all__ = [
+    "Check",
+    "Finding",
+    "Status",
+    "built_again",
+    "built_anew",
+    "exported",
+    "failed",
+    "opened_up",
+    "rebuilt",
+    "rebuilt_anew",
+    "with_helps",
+]
 
 
 class Status(enum.Enum):
@@ -136,6 +148,21 @@ def rebuilt(opp_root: Path, *options: str) -> str | None:
     """The command that builds an OPP root again; None for one that is no project's output."""
     project = opp_root.parent
     return shlex.join(["opkit", "build", str(project), *options]) if os.path.isfile(project / "ops.py") else None  # noqa: PTH113 - Path.is_file raises where a folder above is closed
+
+
+def built_anew(project: Project) -> str:
+    """As `built_again`, for one whose output isn't what was built."""
+    from opkit.build import options_to_build_anew
+
+    return built_again(project, *options_to_build_anew(project))
+
+
+def rebuilt_anew(opp_root: Path) -> str | None:
+    """As `rebuilt`, for one that isn't what was built."""
+    from opkit.build import Project, options_to_build_anew
+
+    project = opp_root.parent
+    return rebuilt(opp_root, *options_to_build_anew(Project(project, project / "build", opp_root)))
 
 
 def with_helps(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str | None]]:

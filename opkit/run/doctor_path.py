@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from opkit.layout import LIBRARY, MANIFEST, OS
 from opkit.lookup import Library, Lookup, Place, State, is_there, opened, shadows
-from opkit.run.doctor_findings import Check, Finding, Status, exported, failed, opened_up, rebuilt
+from opkit.run.doctor_findings import Check, Finding, Status, exported, failed, opened_up, rebuilt, rebuilt_anew
 from opkit.run.doctor_loading import without_broken
 from opkit.run.environment import LIBRARIES, OPP
 from opkit.toolkit import host_arch
@@ -129,7 +129,7 @@ def _is_named(found: Lookup, root: Path) -> bool:
 def _taken_away(found: Lookup, root: Path) -> tuple[str | None, str]:
     """The command that takes an OPP root away that an activation puts before the list, or makes it anew; and words for who has none."""
     manifest = next((place.manifest for place in found.custom if place.path == root), None)
-    command = rebuilt(root, "--force")
+    command = rebuilt_anew(root)
     if manifest is not None and root.name == manifest.package:
         from opkit.packaging import is_prefix
 
@@ -147,7 +147,7 @@ def loading(found: Lookup, loaded: Sequence[Loaded]) -> Iterator[Finding]:
             yield Finding(check=Check.LIBRARY, status=Status.OK, evidence=f"{path} loads")
         elif each.is_helped:
             evidence = f"{path} loads only in a program that is linked with GE's libraries: by itself, {each.reason}"
-            mend = rebuilt(each.library.root, "--force")
+            mend = rebuilt_anew(each.library.root)
             hint = "link it with the libraries that it needs, where it is built"
             yield Finding(check=Check.LIBRARY, status=Status.WARN, evidence=evidence, help=mend, hint=None if mend else hint)
         else:
@@ -196,7 +196,7 @@ def _unread(place: Place, position: int | None) -> Finding:
     if isinstance(place.manifest_fault.__cause__, PermissionError):
         mend: str | None = opened_up(place.path / MANIFEST)
     else:
-        mend = rebuilt(place.path, "--force")
+        mend = rebuilt_anew(place.path)
     return failed(Check.MANIFEST, place.manifest_fault, help=mend, position=position)
 
 
@@ -211,7 +211,7 @@ def _differing(place: Place, toolkit: Toolkit) -> Iterator[str]:
         return
     built, target = place.manifest.built_against, place.manifest.target
     if built.kind != toolkit.kind.value:
-        yield f"against {'the simulator' if built.is_simulator else 'CANN'} {built.version}"
+        yield f"against {built.label}"
     if target.arch != toolkit.arch:
         yield f"for {target.arch}"
     if not toolkit.is_simulator and built.abi != toolkit.abi:

@@ -1,10 +1,11 @@
 """The result of a benchmark as text for people and as JSON for machines.
 
 JSON (schema 1): ``device`` {kind, name, threads}, ``shape``, ``dtype``, ``iters``, ``warmup``, ``repeats``, ``cases`` [{op, refresh,
-total_us, avg_us, samples_us, precision}], ``speedup`` {median, min, max} or null for a single op, ``analysis`` [{source, count, us, share}]
-or null where no record exists. Times are microseconds; ``total_us`` and ``avg_us`` are medians over the repeats, ``samples_us`` the total
-of each repeat. The ``us`` of the sources add up to the difference of the two ``avg_us``; each ``share`` is null where that difference is
-within the noise. A wrong result isn't timed: then ``samples_us`` is empty and the medians are null.
+total_us, avg_us, samples_us, precision}], ``speedup`` {median, min, max, is_noise} or null for a single op, ``analysis`` [{source, count,
+us, share}] or null where no record exists. Times are microseconds; ``total_us`` and ``avg_us`` are medians over the repeats, ``samples_us``
+the total of each repeat. The ``us`` of the sources add up to the difference of the two ``avg_us``; each ``share`` is null where that
+difference is within the noise, which ``is_noise`` tells of the speedup. A wrong result isn't timed: then ``samples_us`` is empty and the
+medians are null.
 """
 
 from __future__ import annotations
@@ -67,6 +68,16 @@ class BenchReport:
             "samples_us": list(case.samples_us),
             "precision": [check_json(check) for check in case.precision],
         }
+
+    def speedup_line(self) -> str | None:
+        """As the session program prints it; where it is noise the line says so, and can't be quoted without."""
+        if self.speedup is None:
+            return None
+        line = f"[Perf] Speedup: {self.speedup.median:.3f} x"
+        if not self.speedup.is_noise:
+            return line
+        ratios = f"with ratios from {self.speedup.min:.3f} to {self.speedup.max:.3f}"
+        return f"{line} is noise: the repeats of the two ops overlap, {ratios}; larger shapes or more --iters may tell them apart"
 
     def times(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Gives the head and the rows of the table of times."""

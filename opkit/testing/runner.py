@@ -265,7 +265,7 @@ class _Runner:
             device=self.device,
             is_check_only=True,
         )
-        report = run_session(request, activate(self.host.toolkit, [built.opp_root.path], self.host.environ), listener)
+        report = run_session(request, activate(self.host.toolkit, [built.project.output], self.host.environ), listener)
         found = {Path(case.folder): case for case in report.cases}
         return [_judged(item, found[item.folder]) for item in prepared]
 

@@ -15,11 +15,10 @@ from pathlib import Path
 
 from opkit.files import LARGEST_LIBRARY, LARGEST_SETTINGS, content_of, make_folders, write_whole
 from opkit.toolkit.cache import user_cache
+from opkit.toolkit.discovery import DEFAULT_ABI
 
-__all__ = ["DEFAULT_ABI", "abi_of", "served_abis", "string_abi_of"]
+__all__ = ["abi_of", "served_abis", "string_abi_of"]
 
-# What CANN's releases are built with; for libraries whose symbols show none, or both.
-DEFAULT_ABI = 0
 # Those that generated code links with and whose calls can take a string, the most telling first.
 _LIBRARIES = ("libgraph_base.so", "libgraph.so", "libmetadef.so", "libregister.so", "libge_runner.so")
 _REMEMBERED = Path("opkit", "toolkit-abi.json")

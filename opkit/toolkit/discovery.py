@@ -21,10 +21,10 @@ from opkit import resources
 from opkit.errors import ToolkitError
 from opkit.files import LARGEST_SETTINGS, content_of, plain_file, whose
 from opkit.layout import HOME_VARIABLE
-from opkit.toolkit.abi import DEFAULT_ABI, abi_of
 
 __all__ = [
     "ARCHITECTURES",
+    "DEFAULT_ABI",
     "OLDEST_CANN",
     "SIMULATOR_MARK",
     "Candidate",
@@ -41,6 +41,8 @@ __all__ = [
 ]
 
 OLDEST_CANN = (9, 2)
+# What its releases are built with; for libraries whose symbols show none, or both.
+DEFAULT_ABI = 0
 _VARIABLE = HOME_VARIABLE
 SIMULATOR_MARK = "opkit-simulator.json"
 # Where CANN's installers put a toolkit, for root and for one user, newest naming first.
@@ -289,13 +291,20 @@ def _inspected(home: Path, origin: Origin, reason: str, environ: Mapping[str, st
         home=home,
         kind=kind,
         version=version,
-        # The simulator serves both, so that there is nothing to find out.
-        abi=DEFAULT_ABI if kind is Kind.SIMULATOR else abi_of(home, environ),
+        abi=_abi(home, kind, environ),
         arch=_arch(home),
         origin=origin,
         reason=reason,
         stamp=_stamp(home, source),
     )
+
+
+def _abi(home: Path, kind: Kind, environ: Mapping[str, str]) -> int:
+    if kind is Kind.SIMULATOR:
+        return DEFAULT_ABI  # It serves both, so that there is nothing to find out.
+    from opkit.toolkit.abi import abi_of
+
+    return abi_of(home, environ)
 
 
 def _stamp(home: Path, source: Path | None) -> str:

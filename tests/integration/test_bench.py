@@ -29,7 +29,7 @@ PERF = [
     r"\[Perf\] iters: 20",
     r"\[Perf\] With    ArgsUpdater: [\d.]+ us \(avg [\d.]+ us/iter\)",
     r"\[Perf\] Without ArgsUpdater: [\d.]+ us \(avg [\d.]+ us/iter\)",
-    r"\[Perf\] Speedup: [\d.]+ x",
+    r"\[Perf\] Speedup: [\d.]+ x( is noise: .*)?",
 ]
 
 

@@ -95,7 +95,10 @@ def test_what_was_built_is_an_opp_root_with_a_true_manifest(project: Path) -> No
     assert (project / "output" / _LIBRARY).stat().st_mode & 0o777 == 0o755
 
 
-def test_a_warm_build_imports_neither_the_spec_nor_a_renderer_nor_any_package_but_click(project: Path) -> None:
+@pytest.mark.parametrize(("options", "imported"), [((), []), (("--explain",), ["click"])])
+def test_a_warm_build_imports_neither_the_spec_nor_a_renderer_and_click_only_for_an_option(
+    project: Path, options: tuple[str, ...], imported: list[str]
+) -> None:
     code = (
         "import sys\n"
         "from opkit.cli import main\n"
@@ -104,8 +107,8 @@ def test_a_warm_build_imports_neither_the_spec_nor_a_renderer_nor_any_package_bu
         "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('opkit.')}\n"
         "print(sorted(name for name in packages if not name.startswith('_')), sorted(rooms & {'spec', 'codegen', 'run'}))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, "build", project], capture_output=True, text=True, check=True)
-    assert done.stdout == "['click'] []\n"
+    done = subprocess.run([sys.executable, "-c", code, "build", project, *options], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{imported} []\n"
     assert "up to date" in done.stderr
 
 
@@ -224,7 +227,7 @@ def test_a_flag_that_the_compiler_refuses_shows_the_compilers_own_words(project:
 def test_a_build_that_is_disturbed_stops_its_compilers_and_leaves_neither_a_lock_nor_half_a_file(slow: Path) -> None:
     project = copy_of_sample(slow)
     with _building(project, slow) as build:
-        for command in ("build", "clean"):
+        for command in ("build", "test", "bench", "clean"):
             error = opkit_json(command, project, "--wait", "0.2", exit_code=75)["error"]
             assert f"process {build.pid} " in error["because"]
         build.send_signal(signal.SIGINT)

@@ -55,7 +55,7 @@ def test_the_page_gives_a_verified_deliverable_for_the_other_processor(page: tup
     assert (manifest.target.os, manifest.target.arch) == ("linux", ARCH)
     assert manifest.built_against.is_simulator
     assert manifest.requires.glibc is not None
-    assert "Verified my_ops 0.1.0, for linux aarch64" in done.stderr
+    assert "Verified my_ops 0.1.0+sim, for linux aarch64" in done.stderr
     assert f"not loaded: it is for {ARCH}, this computer is {host_arch()}" in done.stderr
 
 

@@ -130,7 +130,7 @@ def test_people_see_what_it_registers_needs_and_is_for(project: Path) -> None:
     for target in (project / "output", project / "output" / _LIBRARY):
         lines = [" ".join(line.split()) for line in opkit("inspect", target).stdout.splitlines()]
         for line in (
-            f"{target.name}: package padding 1.2.0",
+            f"{target.name}: package padding 1.2.0+sim",
             "registers 1 op",
             f"PadBoth {_PROTOTYPE}",
             "toolkit CANN 9.2 or newer",

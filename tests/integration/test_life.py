@@ -137,8 +137,8 @@ def _tar(home: Path) -> _Way:
         options=[],
         install=lambda archive: opkit("install", archive).stderr,
         uninstall=lambda _: opkit("uninstall", "life").stderr,
-        installed=f"   Installed life 0.1.0 in {prefix}/life\n",
-        upgraded=f"    Upgraded life 0.1.0 -> 0.2.0 in {prefix}/life\n",
+        installed=f"   Installed life 0.1.0+sim in {prefix}/life\n",
+        upgraded=f"    Upgraded life 0.1.0+sim -> 0.2.0+sim in {prefix}/life\n",
     )
 
 
@@ -281,7 +281,7 @@ def _hold(way: _Way, version: str) -> None:
     assert (listed["package"], listed["version"], listed["ops"], listed["opp_root"]) == ("life", version, _OPS[version], str(root))
     assert listed["problems"] == listed["shadowed"] == []
     inspected = opkit("inspect", root).stdout
-    assert inspected.startswith(f"life: package life {version}\n\nregisters {len(_OPS[version])} ops\n")
+    assert inspected.startswith(f"life: package life {version}+sim\n\nregisters {len(_OPS[version])} ops\n")
     assert re.findall(r"^    (Life\w+) ", inspected, re.MULTILINE) == _OPS[version]
     assert "the host simulator" in inspected
     assert sorted(path.name for path in root.rglob("*.asc")) == _KERNELS[version]

@@ -41,6 +41,7 @@ def for_everyone(sample: Path) -> Iterator[Path]:
 # The modules are loaded before: this test's Python may be for root alone.
 _AS_NOBODY = """\
 import os, sys
+import opkit.process
 from opkit.cli import main
 folder, place, *words = sys.argv[1:]
 main(["env", "--opp", f"{folder}/output"])

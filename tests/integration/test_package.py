@@ -41,7 +41,7 @@ def test_another_folder_gives_the_same_bytes(archive: Path, tmp_path: Path, monk
     try:
         # Without the program that checks ops, which isn't in the package.
         with held(Project.find(project), discover(environ), environ, program=tmp_path / "none") as built:
-            packed = pack(built.opp_root, tmp_path / "dist", is_simulator_allowed=True)
+            packed = pack(built.read_opp_root(), tmp_path / "dist", is_simulator_allowed=True)
     finally:
         os.umask(before)
     assert packed.path.name == archive.name

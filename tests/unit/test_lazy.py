@@ -12,14 +12,14 @@ import pytest
 
 import opkit
 
-_PACKAGES = ["opkit", "opkit.packaging", "opkit.run"]
+_PACKAGES = ["opkit", "opkit.build", "opkit.deliverable", "opkit.packaging", "opkit.run", "opkit.toolkit"]
 
 
 def _typed(package: str) -> dict[str, str]:
     """The names that a type checker sees in the package, with the modules that it sees them in."""
     tree = ast.parse(Path(str(import_module(package).__file__)).read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in (*tree.body, *block.body) if isinstance(node, ast.ImportFrom) and str(node.module).startswith("opkit.")]
     return {name.asname or name.name: str(node.module) for node in imports for name in node.names}
 
 

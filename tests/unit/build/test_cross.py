@@ -82,7 +82,7 @@ def test_the_deliverable_for_one_processor_takes_the_place_of_that_for_the_other
     tiny.toolkit = own._replace(arch=OTHER)
     built = tiny.build()
     assert built.steps == ("configured", "compiled", "installed")
-    assert built.opp_root.manifest.target.arch == OTHER
+    assert built.read_opp_root().manifest.target.arch == OTHER
     library = libraries / OTHER / LIBRARY
     assert elf_arch(library) == OTHER
     assert sorted(path.name for path in libraries.iterdir()) == [OTHER, "notes.txt"]

@@ -18,6 +18,7 @@ from opkit.errors import (
     ForeignLibraryError,
     NotRelocatableError,
     StringAbiError,
+    UndeclaredOpError,
     UnregisteredOpError,
     WrongMachineError,
 )
@@ -79,6 +80,22 @@ def test_an_op_without_its_prototype_is_named(link: Link, project: Project, tool
     with pytest.raises(UnregisteredOpError, match="registers no Bare") as caught:
         require_sound([library], ["Tiny", "Bare"], project, toolkit)
     assert (caught.value.because or "").startswith("REG_OP leaves Tiny")
+
+
+def test_an_op_that_is_in_no_spec_is_named(link: Link, project: Project, toolkit: Toolkit) -> None:
+    """The manifest couldn't say it, and no other command would take what was built."""
+    by_hand = (
+        "struct Mine : ge::BaseCustomOp {};\nge::BaseCustomOp *New() { return new Mine; }\n"
+        'ge::CustomOpCreatorRegister mine("Mine", New);\n'
+        "namespace ge {\nnamespace op {\nstruct Mine : Operator {};\n"
+        'OperatorCreatorRegister mine("Mine", []() -> Operator * { return new Mine; });\n}\n}\n'
+    )
+    library = link(by_hand)
+    with pytest.raises(UndeclaredOpError, match=r"registers Mine, which ops\.py doesn't declare") as caught:
+        require_sound([library], ["Tiny"], project, toolkit)
+    assert (caught.value.because or "").endswith("in libcust_opapi.so")
+    assert caught.value.exit_code == 5
+    assert set(require_sound([library], ["Tiny", "Mine"], project, toolkit)) == {library}
 
 
 def test_a_library_that_no_machine_must_have_is_named(link: Link, project: Project, toolkit: Toolkit) -> None:
@@ -153,7 +170,7 @@ def test_a_flag_for_the_same_abi_is_none(toolkit: Toolkit, flags: str) -> None:
 
 @pytest.mark.case("G1")
 def test_the_abi_that_is_asked_for_is_in_the_manifest(tiny: Tiny) -> None:
-    assert tiny.build(settings=Settings(abi=1)).opp_root.manifest.built_against.abi == 1
+    assert tiny.build(settings=Settings(abi=1)).read_opp_root().manifest.built_against.abi == 1
 
 
 @pytest.mark.case("G1")
@@ -213,7 +230,7 @@ def test_a_manifest_that_is_not_true_is_not_published(tiny: Tiny, old: str, new:
 
 def test_what_cmake_had_no_tool_to_find_out_is_found_out(tiny: Tiny) -> None:
     tiny.files["CMakeLists.txt"] = tiny.files["CMakeLists.txt"].replace("[[${CMAKE_READELF}]]", "[[]]")
-    requires = tiny.build().opp_root.manifest.requires
+    requires = tiny.build().read_opp_root().manifest.requires
     assert requires.glibcxx is not None
     assert "libstdc++.so.6" in requires.libraries
     published = Manifest.read(tiny.root / "output")

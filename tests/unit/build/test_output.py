@@ -27,7 +27,7 @@ def elsewhere(tiny: Tiny, tmp_path: Path) -> Project:
 def test_the_output_of_another_package_is_refused_before_anything_is_compiled(tiny: Tiny, elsewhere: Project) -> None:
     tiny.name = "other"
     tiny.files["CMakeLists.txt"] = tiny.files["CMakeLists.txt"].replace("tiny_session_run", "other_session_run")
-    theirs = tiny.build(elsewhere).opp_root.manifest
+    theirs = tiny.build(elsewhere).read_opp_root().manifest
     tiny.name = "tiny"
     tiny.say("7")
     with pytest.raises(UsageError, match="holds the package other") as caught:
@@ -55,11 +55,11 @@ def test_what_an_interrupted_build_left_there_is_its_own(tiny: Tiny, elsewhere: 
             tiny.build(elsewhere)
     assert (elsewhere.output / _LIBRARY).is_file()
     tiny.say("7")
-    assert tiny.build(elsewhere).opp_root.manifest.violations(elsewhere.output) == []
+    assert tiny.build(elsewhere).read_opp_root().manifest.violations(elsewhere.output) == []
 
 
 def test_a_file_that_a_build_adds_may_not_take_the_place_of_somebodys(tiny: Tiny, elsewhere: Project) -> None:
-    before = tiny.build(elsewhere).opp_root.manifest
+    before = tiny.build(elsewhere).read_opp_root().manifest
     somebodys = elsewhere.output / "op_graph/inc/tiny.h"
     somebodys.parent.mkdir()
     somebodys.write_text("somebody's")

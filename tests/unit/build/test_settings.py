@@ -94,7 +94,7 @@ def test_a_build_type_has_its_own_tree_and_is_kept(tiny: Tiny, capsys: pytest.Ca
 def test_an_abi_is_told_to_cmake_and_to_the_manifest(tiny: Tiny) -> None:
     tiny.files["CMakeLists.txt"] += 'set(OPKIT_CXX11_ABI "" CACHE STRING "")\n'
     built = tiny.build(settings=Settings(abi=1))
-    assert built.opp_root.manifest.built_against.abi == 1
+    assert built.read_opp_root().manifest.built_against.abi == 1
     (cache,) = (tiny.root / "build").glob("*-abi1-release/CMakeCache.txt")
     assert "OPKIT_CXX11_ABI:STRING=1\n" in cache.read_text()
     assert tiny.build().steps == ()
@@ -117,7 +117,7 @@ def test_reasons_are_printed_on_demand(tiny: Tiny, capsys: pytest.CaptureFixture
         "installed because files were rendered; files were compiled",
     )
     assert all(f"{reason}\n" in told for reason in built.reasons)
-    (built.opp_root.path / "op_graph/include/tiny.h").write_text("mine")
+    (built.project.output / "op_graph/include/tiny.h").write_text("mine")
     assert tiny.build(environ={"CXXFLAGS": "-O3"}).reasons == ("installed because output/op_graph/include/tiny.h was changed from outside",)
     assert capsys.readouterr().err == "   Installed output\n"
     tiny.build(environ={"CXXFLAGS": "-O3"}, is_explained=True)

@@ -64,7 +64,7 @@ def test_another_version_of_the_package_is_installed_without_compiling(tiny: Tin
     tiny.build(environ=environ)
     (_replaced_by_an_old_one if is_old else Path.write_text)(pyproject, _VERSION.format("5.5"))
     built = tiny.build(environ=environ)
-    assert built.opp_root.manifest.version == "5.5"
+    assert built.read_opp_root().manifest.version == "5.5"
     assert built.steps == ("configured", "installed")
     assert built.reasons[0] == "reconfigured because pyproject.toml changed"
     assert built.reasons[1].startswith("installed because pyproject.toml changed")
@@ -89,7 +89,7 @@ def test_an_upgraded_opkit_tells_its_version_without_compiling(tiny: Tiny, monke
     monkeypatch.setattr("opkit.build.configuration.__version__", "99.0")
     built = tiny.build()
     assert built.steps == ("configured", "installed")
-    assert built.opp_root.manifest.opkit == "99.0"
+    assert built.read_opp_root().manifest.opkit == "99.0"
     assert " -> 99.0" in built.reasons[0]
     assert tiny.build().steps == ()
 

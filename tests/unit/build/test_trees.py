@@ -51,7 +51,7 @@ def test_going_back_to_a_toolkit_configures_and_compiles_nothing(tiny: Tiny, tmp
     tiny.toolkit = first
     back = tiny.build()
     assert back.steps == ("installed",)
-    assert back.opp_root.manifest.built_against.version == "9.2.0"
+    assert back.read_opp_root().manifest.built_against.version == "9.2.0"
     assert str(first.home) in (tiny.root / "build/compile_commands.json").read_text()
     assert tiny.build().steps == ()
     assert {path.name for path in (tiny.root / "build").glob("simulator-*")} == {
@@ -144,7 +144,7 @@ def test_a_broken_link_of_opkits_is_made_again(tiny: Tiny) -> None:
 def test_a_copied_project_has_a_build_of_its_own_with_the_same_bytes(tiny: Tiny, tmp_path: Path) -> None:
     """Its tree isn't believed, since CMake's files name the first place; what comes out names neither."""
     tiny.files["CMakeLists.txt"] += 'target_compile_options(cust_opapi PRIVATE "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")\n'
-    first, library = tiny.root, (tiny.build().opp_root.path / Path(_LIBRARY).relative_to("output")).read_bytes()
+    first, library = tiny.root, (tiny.build().project.output / Path(_LIBRARY).relative_to("output")).read_bytes()
     tiny.root = tmp_path / "another place"
     shutil.copytree(first, tiny.root, symlinks=True)
     built = tiny.build()

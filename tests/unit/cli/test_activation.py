@@ -235,6 +235,7 @@ def for_everyone(make_toolkit: Callable[..., Path]) -> Iterator[Path]:
 
 _AS_NOBODY = """\
 import os, sys
+import opkit.process
 from opkit.cli import main
 main(["env", "--opp", sys.argv[1]])
 os.chdir(sys.argv[2])

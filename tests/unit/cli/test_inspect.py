@@ -105,6 +105,13 @@ def test_a_manifest_adds_what_no_library_shows(capsys: pytest.CaptureFixture[str
         assert "differs from its manifest" not in lines
 
 
+def test_what_was_built_against_the_simulator_shows_it_as_its_files_do(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    signed(root, [_PLACE], package="tiny", version="1.2", ops=("Tiny",))
+    lines = _told(capsys, root)
+    assert f"{root.name}: package tiny 1.2+sim" in lines
+    assert "built against the host simulator 9.2.0-sim, ABI 0: not for a device" in lines
+
+
 def test_an_opp_root_is_called_what_the_user_calls_it(
     capsys: pytest.CaptureFixture[str], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +120,7 @@ def test_an_opp_root_is_called_what_the_user_calls_it(
     signed(root, [_PLACE], package="tiny")
     monkeypatch.chdir(root)
     for place, name in ((root.parent / "tiny", "tiny"), (Path(), "an output")):
-        assert _told(capsys, place)[0] == f"{name}: package tiny 0.1.0"
+        assert _told(capsys, place)[0] == f"{name}: package tiny 0.1.0+sim"
 
 
 def test_what_differs_from_the_manifest_is_told(capsys: pytest.CaptureFixture[str], root: Path) -> None:
@@ -170,9 +177,9 @@ def test_what_is_nothing_of_that_kind_is_one_clear_error(
 
 
 _AS_NOBODY = """\
-import os, sys
+import os, signal, sys
 from opkit.cli import main
-import opkit.cli.root, opkit.deliverable.inspection, opkit.packaging.archive, opkit.packaging.places
+import opkit.build.project, opkit.cli.inspect, opkit.deliverable.inspection, opkit.packaging.archive, opkit.packaging.places
 os.setgroups([]), os.setgid(65534), os.setuid(65534)
 sys.exit(main(["inspect", sys.argv[1]]))
 """
@@ -275,7 +282,7 @@ def test_the_packages_of_a_python_are_shown(capsys: pytest.CaptureFixture[str], 
         shutil.copy(library, root / _PLACE)
         signed(root, [_PLACE], package=name)
     assert main(["inspect", "mul", "--python", str(python)]) == 0
-    assert capsys.readouterr().out.startswith("mul: package mul 0.1.0\n")
+    assert capsys.readouterr().out.startswith("mul: package mul 0.1.0+sim\n")
     (root / MANIFEST).unlink()
     assert main(["inspect", "--python", str(python), "--json"]) == 4
     add, mul = json.loads(capsys.readouterr().out)["packages"]
@@ -303,7 +310,7 @@ def test_the_package_of_a_wheel_is_shown_by_its_name(
     signed(root, [_PLACE], package="sub")
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.chdir(tmp_path)
-    assert _told(capsys, Path("sub"))[0] == "sub: package sub 0.1.0"
+    assert _told(capsys, Path("sub"))[0] == "sub: package sub 0.1.0+sim"
 
 
 def test_a_name_gives_the_terminal_no_orders(capsys: pytest.CaptureFixture[str], library: Path, tmp_path: Path) -> None:
@@ -311,6 +318,11 @@ def test_a_name_gives_the_terminal_no_orders(capsys: pytest.CaptureFixture[str],
     assert b"libstdc++.so.6\0" in content
     (tmp_path / LIBRARY).write_bytes(content.replace(b"libstdc++.so.6\0", b"\x1b[31mlibc++.10\0"))
     assert any(line.startswith("libraries ?[31mlibc++.10") for line in _told(capsys, tmp_path / LIBRARY))
+
+
+def test_a_misspelt_path_gets_the_nearest_package(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    signed(root, [_PLACE])
+    assert _told(capsys, root.with_name("an outptu"), exit_code=2)[-1] == f"help: did you mean '{root}'?"
 
 
 def test_what_is_nothing_to_inspect_is_told_with_all_that_could_be(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def _said(capsys: pytest.CaptureFixture[str], *arguments: str | Path, exit_code:
 def test_an_install_says_what_where_and_how_to_use_it(prefix: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = opp_root(tmp_path / "a", {LIBRARY: "library"})
     said = _said(capsys, "install", root.path)
-    assert f"Installed add 0.1.0 in {prefix}/add" in said
+    assert f"Installed add 0.1.0+sim in {prefix}/add" in said
     assert f"activate it with: eval \"$(opkit env --opp '{prefix}/add')\"" in said
     assert "add 0.1.0 was built against the host simulator" in said
     document = _document(capsys, "install", opp_root(tmp_path / "b", {LIBRARY: "newer"}, version="0.2.0", kind="cann").path)
@@ -62,8 +62,10 @@ def test_an_install_says_what_where_and_how_to_use_it(prefix: Path, tmp_path: Pa
     assert document["prefix"] == str(prefix)
     assert (installed["what"], installed["previous"], installed["version"]) == ("upgraded", "0.1.0", "0.2.0")
     assert (installed["opp_root"], installed["files"]) == (f"{prefix}/add", [LIBRARY])
-    assert "Downgraded add 0.2.0 -> 0.1.0" in _said(capsys, "install", root.path)
-    assert "Reinstalled add 0.1.0" in _said(capsys, "install", root.path)
+    assert "Downgraded add 0.2.0 -> 0.1.0+sim in" in _said(capsys, "install", root.path)
+    assert "Reinstalled add 0.1.0+sim in" in _said(capsys, "install", root.path)
+    same = opp_root(tmp_path / "c", {LIBRARY: "of the device"}, kind="cann").path
+    assert "Reinstalled add 0.1.0+sim -> 0.1.0 in" in _said(capsys, "install", same)
 
 
 def test_an_activated_package_outlives_its_upgrade(
@@ -103,7 +105,7 @@ def test_what_was_edited_and_what_is_not_opkits_is_told(prefix: Path, tmp_path: 
     assert {"path": "new", "place": "new.edited.2", "edited": True} in kept
     assert {"path": "mine.txt", "place": "mine.txt", "edited": False} in kept
     said = _said(capsys, "uninstall", "add")
-    assert f"Uninstalled add 0.1.0 from {prefix}" in said
+    assert f"Uninstalled add 0.1.0+sim from {prefix}" in said
     assert f"{prefix}/add/mine.txt isn't opkit's; it stays" in said
     assert tree(prefix / "add") == {f"{HEADER}.edited": "edited", "mine.txt": "mine", "new.edited": "mine", "new.edited.2": "edited"}
 
@@ -214,9 +216,9 @@ def test_list_shows_packages_of_the_prefix_and_of_wheels_and_what_is_wrong(
     # The broken one is none that GE would open.
     assert packages["zeta"]["shadowed"] == [_shadow("Add", prefix / "add", site / "zeta")]
     said = _said(capsys, "list")
-    assert f"add 0.1.0  {prefix}/add\n  ops: Add, Mul\n  built against simulator 9.2.0-sim, for" in said
+    assert f"add 0.1.0+sim  {prefix}/add\n  ops: Add, Mul\n  built against the host simulator 9.2.0-sim, for" in said
     assert f"  problem: {HEADER} was edited\n" in said
-    assert f"zeta 0.1.0  {site}/zeta  (wheel)\n" in said
+    assert f"zeta 0.1.0+sim  {site}/zeta  (wheel)\n" in said
     assert f"  shadowed: Add of {LIBRARY}, by that of {prefix}/add/{LIBRARY}\n" in said
     assert f"  from {root.path}, " in said
 

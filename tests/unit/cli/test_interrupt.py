@@ -42,6 +42,12 @@ def test_an_interrupt_while_modules_are_imported_ends_as_any_other(module: str, 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+@pytest.mark.parametrize("module", ["opkit.cli.endings", "opkit.console", "opkit.cli.plain", "opkit.build.project", "subprocess"])
+def test_an_interrupt_while_a_build_is_imported_ends_as_any_other(module: str, tmp_path: Path) -> None:
+    done = _interrupted(module, "build", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 @pytest.mark.parametrize("module", ["click", "opkit.cli.clean"])
 def test_an_interrupt_with_json_is_a_document_even_before_options_are_read(module: str, tmp_path: Path) -> None:
     done = _interrupted(module, "clean", tmp_path, "--json")

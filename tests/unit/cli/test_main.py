@@ -72,6 +72,7 @@ def test_the_line_of_help_in_the_list_is_the_first_of_the_command_in_spirit() ->
         (["env", "--shell", "tcsh"], "tcsh"),
         (["--nope"], "--nope"),
         (["toolkit", "frob"], "frob"),
+        (["toolkit", "upgrade"], "no command upgrade\n"),
     ],
 )
 def test_wrong_arguments_are_one_error_with_exit_2_and_no_traceback(
@@ -84,6 +85,43 @@ def test_wrong_arguments_are_one_error_with_exit_2_and_no_traceback(
     assert err.startswith("error[OPK0100]: ")
     assert "--help" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("upgrade", "install"),
+        ("update", "install"),
+        ("remove", "uninstall"),
+        ("rm", "uninstall"),
+        ("init", "new"),
+        ("create", "new"),
+        ("compile", "build"),
+        ("make", "build"),
+        ("pack", "package"),
+        ("show", "inspect"),
+        ("ls", "list"),
+        ("lint", "check"),
+        ("validate", "check"),
+        ("render", "generate"),
+        ("info", "inspect"),
+        ("profile", "bench"),
+        ("add", "install"),
+        ("delete", "uninstall"),
+        ("status", "doctor"),
+        ("benchmark", "bench"),
+        ("exec", "run"),
+        ("activate", "env"),
+        ("diagnose", "doctor"),
+        ("help", "--help"),
+        ("version", "--version"),
+    ],
+)
+def test_a_word_of_other_tools_gets_the_command_that_does_it(word: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word, "demo"]) == 2
+    assert capsys.readouterr().err.startswith(f"error[OPK0100]: no command {word}; opkit {meant} does that\n")
+    # Or the advice would be none.
+    assert main([meant, "--help"]) == 0
 
 
 @pytest.mark.parametrize(

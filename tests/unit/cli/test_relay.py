@@ -62,6 +62,13 @@ def _measure_what_stops() -> None:
         raise SessionError(msg, because=f"[ERROR] main.cc:9: {CALL}")
 
 
+def test_the_ratio_of_a_measured_program_is_left_to_the_report_that_knows_what_it_is_worth(capsys: pytest.CaptureFixture[str]) -> None:
+    with bench._relay(steps=1) as relay:
+        relay.line("[Perf] Without ArgsUpdater: 20.000 us (avg 20.000 us/iter)")
+        relay.line("[Perf] Speedup: 1.052 x")
+    assert capsys.readouterr().out.splitlines() == ["[Perf] Without ArgsUpdater: 20.000 us (avg 20.000 us/iter)"]
+
+
 def test_what_a_measured_program_that_ends_well_says_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with bench._relay(steps=1) as relay:
         relay.error_line(WARNING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from install_support import LIBRARY, install, opp_root
 
 from opkit.cli import main
 
@@ -27,9 +29,9 @@ def home(tmp_path: Path, make_toolkit: Callable[..., Path], monkeypatch: pytest.
     return home
 
 
-def _opkit(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def _opkit(*arguments: str | Path, cwd: Path | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "opkit", *map(str, arguments)]
-    return subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(argv, cwd=cwd, env=os.environ | environ, capture_output=True, text=True, check=False)
 
 
 def test_run_activates_the_project_of_the_current_folder(built_project: Path, home: Path) -> None:
@@ -96,6 +98,33 @@ def test_run_says_before_the_command_what_kept_it_from_starting(built_project: P
     assert _opkit("run", "--toolkit", tmp_path / "gone", "--project", built_project, "--", "true").returncode == 125
     assert _opkit("run", "--no-such-option", "--", "true").returncode == 125
     assert _opkit("run").returncode == 125
+
+
+@pytest.mark.parametrize(("prefix", "spelling", "exit_code"), [("none", "{}", 125), ("packages", "{}", 127), ("packages", "./{}", 126)])
+def test_run_with_a_project_where_the_command_should_be_says_what_to_write(
+    prefix: str, spelling: str, exit_code: int, built_project: Path, tmp_path: Path
+) -> None:
+    install(opp_root(tmp_path / "root", {LIBRARY: "library"}), tmp_path / "packages")
+    project = spelling.format(built_project.name)
+    done = _opkit("run", project, "python3", "my file.py", cwd=built_project.parent, OPKIT_PREFIX=str(tmp_path / prefix))
+    assert done.returncode == exit_code
+    assert done.stderr.endswith(f"\n  help: opkit run --project {shlex.quote(project)} -- python3 'my file.py'\n")
+    assert "error[" in done.stderr
+
+
+def test_run_with_a_package_where_the_command_should_be_says_what_to_write(tmp_path: Path) -> None:
+    prefix = tmp_path / "my packages"
+    install(opp_root(tmp_path / "root", {LIBRARY: "library"}, package="my_ops"), prefix)
+    for name in ("my_ops", "my-ops"):
+        done = _opkit("run", name, cwd=tmp_path, OPKIT_PREFIX=str(prefix))
+        assert done.returncode == 127
+        assert done.stderr.endswith(f": command not found: {name}\n  help: opkit run --package my_ops -- CMD\n")
+        named = _opkit("run", "--prefix", prefix, name, cwd=tmp_path)
+        assert named.stderr.endswith(f"\n  help: opkit run --prefix '{prefix}' --package my_ops -- CMD\n")
+    # Neither is.
+    assert "help" not in _opkit("run", "no-such-command", cwd=tmp_path, OPKIT_PREFIX=str(prefix)).stderr
+    # A program of that name is what was meant.
+    assert _opkit("run", "true", cwd=tmp_path, OPKIT_PREFIX=str(prefix)).returncode == 0
 
 
 def test_run_with_json_says_the_exit_that_it_has(tmp_path: Path) -> None:
@@ -215,7 +244,7 @@ def test_doctor_names_a_header_that_the_deliverable_lost(built_project: Path, ca
     assert main(["doctor", str(built_project)]) == 3
     out = capsys.readouterr().out
     assert "op_graph/include/add.h is missing" in out
-    assert f"help: opkit build {shlex.quote(str(built_project))} --force" in out
+    assert f"help: opkit build {shlex.quote(str(built_project))}\n" in out
 
 
 def test_doctor_refuses_a_folder_that_is_no_project(tmp_path: Path) -> None:

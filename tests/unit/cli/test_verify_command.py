@@ -60,6 +60,24 @@ def test_what_was_held_is_told(prefix: Path, tmp_path: Path, said: Callable[...,
         assert said(target).endswith(f": {held}\n")
 
 
+def test_what_was_built_against_the_simulator_shows_it_as_its_files_do(
+    prefix: Path, tmp_path: Path, said: Callable[..., str], told: Callable[..., list[dict[str, Any]]]
+) -> None:
+    root = opp_root(tmp_path / "root", {LIBRARY: "library"}, version="0.2.0").path
+    assert "Verified add 0.2.0+sim, for linux" in said(root)
+    assert "Verified add 0.1.0, for linux" in said("add", "--prefix", prefix)
+    (held,) = told(root)
+    assert (held["version"], held["built_against"]["kind"]) == ("0.2.0", "simulator")
+
+
+def test_a_misspelt_path_gets_the_nearest_package(prefix: Path, said: Callable[..., str]) -> None:
+    archive = pack(opp_root(Path("my output"), {LIBRARY: "library"}, kind="cann", package="mul"), Path("dist")).path
+    assert said("mul", exit_code=2).endswith(f"\n  help: did you mean dist/{archive.name}?\n")
+    assert said("my outptu", exit_code=2).endswith("\n  help: did you mean 'my output'?\n")
+    assert said("ad", exit_code=2).endswith("\n  help: did you mean 'add'?\n")
+    assert prefix.is_dir()
+
+
 def test_a_path_comes_before_a_package_of_its_name_and_that_is_told(prefix: Path, said: Callable[..., str]) -> None:
     """Or the verdict on the one would be taken for that on the other."""
     (prefix / "add" / HEADER).write_text("edited")
@@ -192,7 +210,7 @@ def test_what_no_package_holds_is_taken_out_and_what_it_replaced_made_again(pref
     (root / HEADER).rename(tmp_path / "header")
     (root / HEADER).symlink_to(tmp_path / "header")
     removal = f"take out what isn't the package's: rm '{root}/{HEADER}'\n"
-    assert said(root, exit_code=4).endswith(f"  help: {removal}    build it again in its project: opkit build --force\n")
+    assert said(root, exit_code=4).endswith(f"  help: {removal}    build it again in its project: opkit build\n")
     assert prefix.is_dir()
 
 

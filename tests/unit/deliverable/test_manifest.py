@@ -229,7 +229,7 @@ def test_a_manifest_that_is_none_is_mended_where_it_was_made(tmp_path: Path) -> 
     (tmp_path / MANIFEST).write_text("{")
     with pytest.raises(DeliverableError) as caught:
         Manifest.read(tmp_path)
-    assert caught.value.help == "build it again in its project: opkit build --force; or install it again"
+    assert caught.value.help == "build it again in its project: opkit build; or install it again"
 
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)

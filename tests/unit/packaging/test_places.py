@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -55,9 +56,63 @@ def test_a_folder_of_two_packages_asks_for_one(second: str, project: Path) -> No
     with pytest.raises(AmbiguousSourceError, match="holds 2 packages") as caught:
         find_place(dist)
     assert caught.value.because == ", ".join(sorted([first.name, second]))
-    archives = [each for each in (first, dist / second) if each.suffix != ".run"]
-    assert caught.value.help == f"name one: '{min(archives)}'"
+    newest = first if second.endswith(".run") else dist / second
+    assert caught.value.help == f"name one: '{newest}'"
     assert caught.value.exit_code == 2
+
+
+_VERSIONS = ["0.9.0+sim", "0.10.0+sim", "0.2.0", "0.11.0rc1", "0.11.0", "0.11.0.dev3", "an older one"]
+
+
+@pytest.mark.parametrize("inside", [Path(), Path("dist")])
+def test_of_many_versions_the_newest_is_advised(inside: Path, tmp_path: Path) -> None:
+    """The first by name is the oldest, and what was copied has the time of the copy."""
+    folder = tmp_path / inside
+    folder.mkdir(exist_ok=True)
+    for age, version in enumerate(_VERSIONS):
+        name = folder / f"add-{version}-linux_x86_64.tar.gz"
+        name.touch()
+        os.utime(name, (age, age))
+    newest = f"'{folder}/add-0.11.0-linux_x86_64.tar.gz'" if " " in str(folder) else f"{folder}/add-0.11.0-linux_x86_64.tar.gz"
+    with pytest.raises(UsageError) as caught:
+        find_place(tmp_path)
+    assert caught.value.help == (f"name {newest}" if inside.parts else f"name one: {newest}")
+    # Nobody types all of such a name.
+    with pytest.raises(UsageError, match="doesn't exist") as caught:
+        find_place(tmp_path / "add")
+    assert caught.value.help == f"did you mean {newest}?"
+
+
+def test_of_one_version_the_last_made_is_advised(tmp_path: Path) -> None:
+    for age, name in enumerate(["add-0.1.0-py3-none-linux_x86_64.whl", "add-0.1.0-linux_x86_64.tar.gz"]):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    with pytest.raises(AmbiguousSourceError) as caught:
+        find_place(tmp_path)
+    assert caught.value.help == f"name one: {tmp_path}/add-0.1.0-py3-none-linux_x86_64.whl"
+
+
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        ("projekt", "project"),
+        ("project/outptu", "project/output"),
+        ("add-0.1.0-linux_x86-64.tar.gz", "add-0.1.0-linux_x86_64.tar.gz"),
+        ("my-ops", "dist/my_ops-0.2.0-linux_x86_64.tar.gz"),
+        ("notez", None),
+        ("gone/add", None),
+    ],
+)
+def test_a_misspelt_path_gets_the_nearest_package(named: str, meant: str | None, project: Path, tmp_path: Path) -> None:
+    assert project.is_dir()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "add-0.1.0-linux_x86_64.tar.gz").touch()
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist/my_ops-0.2.0-linux_x86_64.tar.gz").touch()
+    with pytest.raises(UsageError, match="doesn't exist") as caught:
+        find_place(tmp_path / named)
+    usual = "name a project, an OPP root or an archive"
+    assert caught.value.help == (usual if meant is None else f"did you mean {tmp_path / meant}?")
 
 
 @pytest.mark.case("K9")

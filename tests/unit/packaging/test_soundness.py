@@ -95,7 +95,7 @@ def test_what_no_archive_could_hold_is_no_package_though_its_content_is_right(
     assert not (tmp_path / "made").exists()
     assert because in verify(root, environ=None).violations
     for line in (caught.value.help or "").splitlines():
-        if line == "opkit build --force":  # It makes the files of the manifest anew, through a link too, and keeps modes and all else.
+        if line == "opkit build":  # It makes the files of the manifest anew, through a link too, and keeps modes and all else.
             assert opp_root(root.path, {LIBRARY: elf(), HEADER: b"header"}, kind="cann").manifest == root.manifest
         else:
             subprocess.run(["sh", "-c", line.removeprefix("take out what isn't the package's: ")], check=True)

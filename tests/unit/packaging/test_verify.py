@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from archive_support import ARCH, KERNEL, LIBRARY, MACHINES, elf, opp_root
 from manifest_support import signed
+from tiny_support import REGISTERED
 
 from opkit.deliverable import OppRoot, Requires, Target
-from opkit.packaging import pack, verify
+from opkit.errors import DeliverableError
+from opkit.packaging import pack, require_package, verify
 from opkit.toolkit import host_arch
 
 if TYPE_CHECKING:
@@ -51,6 +53,62 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     for name, sources in builds.items():
         subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{name}.so", *sources], cwd=folder, check=True)
     return {name: (folder / f"{name}.so").read_bytes() for name in builds}
+
+
+# By hand: an op, the class that it is made from, and a class that says its own name. Of the last two the reader can't know that nobody
+# registers them, and of an op that is only described it knows that nobody runs it.
+_BY_HAND = """
+extern "C" int puts(const char *);
+namespace ge {
+namespace op {
+struct FastAdd : Operator {};
+struct Described : Operator {};
+static const OperatorCreatorRegister fast("FastAdd", []() -> Operator * { return new FastAdd; });
+static const OperatorCreatorRegister described("Described", []() -> Operator * { return new Described; });
+}  // namespace op
+}  // namespace ge
+struct Add : ge::BaseCustomOp {};
+struct Copying : ge::BaseCustomOp {
+  Copying() { puts(__func__); }
+};
+struct FastAdd : Add {
+  Copying copying;
+};
+static const ge::CustomOpCreatorRegister fast("FastAdd", []() -> ge::BaseCustomOp * { return new FastAdd; });
+"""
+
+
+def _registering(folder: Path) -> Path:
+    (folder / _HERE).mkdir(parents=True)
+    source = folder / "by_hand.cpp"
+    source.write_text(REGISTERED + _BY_HAND)
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", folder / _HERE / "libcust_opapi.so", source], check=True)
+    source.unlink()
+    return folder
+
+
+def test_an_op_that_the_manifest_does_not_name_is_one_violation_wherever_it_is_held(tmp_path: Path) -> None:
+    """GE would run it, and drop that of another package for it."""
+    root = _registering(tmp_path / "output")
+    files = [f"{_HERE}/libcust_opapi.so"]
+    told = "its libraries register FastAdd, which its manifest doesn't say"
+    unnamed = signed(root, files, ops=("Tiny",), kind="cann")
+    assert verify(unnamed, environ=None).violations == (told,)
+    for held in (lambda: require_package(unnamed), lambda: pack(unnamed, tmp_path / "dist")):
+        with pytest.raises(DeliverableError) as caught:
+            held()
+        assert caught.value.because == told
+    named = signed(root, files, ops=("Tiny", "FastAdd"))
+    assert verify(named, environ=None).violations == ()
+    require_package(named)
+
+
+def test_what_a_library_of_nobody_registers_is_not_told_twice(tmp_path: Path) -> None:
+    root = _registering(tmp_path / "output")
+    shutil.copy(root / _HERE / "libcust_opapi.so", root / _HERE / "libmine.so")
+    (root / _HERE / "libcust_opapi.so").write_bytes(elf(MACHINES[host_arch()], ops=["Tiny"]))
+    stray = verify(signed(root, [f"{_HERE}/libcust_opapi.so"], ops=("Tiny",)), environ=None).violations
+    assert stray == (f"{_HERE}/libmine.so isn't in the manifest, and GE loads it with the others",)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tool_support import require_tool
 
 from opkit import resources
 from opkit.build import Project
+from opkit.build.state import FolderState
 from opkit.deliverable import LIBRARY, MANIFEST, OppRoot, library_folder
 from opkit.errors import NotAProjectError
 from opkit.run import Finding, Status, examine
@@ -139,6 +141,19 @@ class Computer:
         self.root("my ops/tiny/output")
         return root
 
+    def built(self) -> Path:
+        """One that was built with a wish."""
+        root = self.project()
+        shutil.rmtree(root / "output")
+        self.obey(shlex.join(["opkit", "build", str(root), "-D", "CMAKE_CXX_FLAGS=-O1"]))
+        return root
+
+    def edit_unseen(self, path: Path) -> None:
+        """To another content of the same size and time."""
+        status, content = path.stat(), path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
 
 @pytest.fixture
 def computer(
@@ -160,6 +175,7 @@ def computer(
 
 
 Provoked = Callable[[Computer], object]
+_UNSEEN = "edited, and nothing but its content shows it"
 _ROWS: list[tuple[str, str, Provoked]] = []
 
 
@@ -283,6 +299,25 @@ def _(computer: Computer) -> None:
 @_row("deliverable", "edited")
 def _(computer: Computer) -> None:
     (computer.project() / "output" / _FOLDER / LIBRARY).write_bytes(computer.library + b"edited")
+
+
+@_row("deliverable", "edited after a build")
+def _(computer: Computer) -> None:
+    library = computer.built() / "output" / _FOLDER / LIBRARY
+    library.write_bytes(library.read_bytes() + b"edited")
+
+
+@_row("deliverable", _UNSEEN)
+def _(computer: Computer) -> None:
+    computer.edit_unseen(computer.built() / "output" / _FOLDER / LIBRARY)
+
+
+@_row("manifest[0]", _UNSEEN)
+def _(computer: Computer) -> None:
+    output = computer.built() / "output"
+    computer.edit_unseen(output / MANIFEST)
+    computer.cwd = computer.folder / "here"
+    computer.name(output)
 
 
 @_row("header", "left out")
@@ -474,19 +509,33 @@ def _(computer: Computer) -> None:
     computer.environ["LD_LIBRARY_PATH"] = f":lib:{other}/lib64"
 
 
-@pytest.mark.parametrize(("id_", "provoke"), [pytest.param(id, provoke, id=f"{id} {title}") for id, title, provoke in _ROWS])  # noqa: A001
+@pytest.mark.parametrize(
+    ("id_", "title", "provoke"),
+    [pytest.param(id, title, provoke, id=f"{id} {title}") for id, title, provoke in _ROWS],  # noqa: A001
+)
 def test_what_a_command_mends_is_gone_after_it_and_nothing_else_is_worse(
-    computer: Computer, monkeypatch: pytest.MonkeyPatch, id_: str, provoke: Provoked
+    computer: Computer, monkeypatch: pytest.MonkeyPatch, id_: str, title: str, provoke: Provoked
 ) -> None:
     provoke(computer)
     before = computer.found(monkeypatch)
     assert all((finding.help is None) is not (finding.hint is None) for finding in before)
     command = next(finding.help for finding in before if finding.id == id_)
     assert command is not None
+    # It forgets what earlier builds were asked for.
+    assert ("--force" in command) == (title == _UNSEEN)
     computer.obey(command)
     after = computer.found(monkeypatch)
     assert id_ not in {finding.id for finding in after}, after
     assert {(finding.id, finding.status) for finding in after} <= {(finding.id, finding.status) for finding in before}, after
+
+
+def test_what_a_build_was_asked_for_outlives_the_mending_of_its_output(computer: Computer, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = computer.built()
+    (root / "output" / _FOLDER / LIBRARY).write_text("edited")
+    (command,) = (finding.help for finding in computer.found(monkeypatch) if finding.id == "deliverable")
+    assert command is not None
+    computer.obey(command)
+    assert FolderState.read(root / "build").named.definitions == {"CMAKE_CXX_FLAGS": "-O1"}
 
 
 # Those that are never anything but in order, and those that no command mends: they have words.

@@ -305,7 +305,7 @@ def test_a_folder_that_this_user_cannot_read_is_a_failure(closed: str, is_own: b
 @pytest.mark.parametrize(
     ("kind", "built", "told"),
     [
-        (Kind.CANN, "simulator", "was built against the simulator 9.2.0-sim; the toolkit in use is CANN"),
+        (Kind.CANN, "simulator", "was built against the host simulator 9.2.0-sim; the toolkit in use is CANN"),
         (Kind.SIMULATOR, "cann", "was built against CANN 9.2.0-sim; the toolkit in use is host simulator"),
     ],
 )
@@ -344,7 +344,7 @@ def test_a_manifest_that_is_none_is_made_again_where_it_is_a_projects(cann: Tool
     assert finding.hint is not None
     (root.parent / "ops.py").touch()
     (finding,) = origins(_looked(root, toolkit=cann).custom, cann)
-    assert finding.help == f"opkit build '{root.parent}' --force"
+    assert finding.help == f"opkit build '{root.parent}'"
 
 
 _ABI = """\

@@ -41,7 +41,7 @@ REPORT = BenchReport(
     warmup=5,
     repeats=3,
     cases=(case("AddRefreshOp", 1000.0, 1200.0, 1100.0), case("AddNoRefreshOp", 3000.0, 3300.0, 3600.0)),
-    speedup=Speedup(median=3.0, min=2.75, max=3.3),
+    speedup=Speedup(median=3.0, min=2.75, max=3.3, is_noise=False),
     analysis=Breakdown(
         sources=(
             Source(source="MEMCPY_ASYNC", count=3.0, us=200.0, share=0.9),
@@ -62,7 +62,7 @@ def test_the_json_has_the_promised_keys() -> None:
     assert (first["op"], first["refresh"], first["total_us"], first["avg_us"]) == ("AddRefreshOp", "updater", 1100.0, 110.0)
     assert first["samples_us"] == [1000.0, 1200.0, 1100.0]
     assert first["precision"] == [{"set": 0, "port": "z", "passed": True, "max_error": 0.0, "mismatches": 0, "first": []}]
-    assert document["speedup"] == {"median": 3.0, "min": 2.75, "max": 3.3}
+    assert document["speedup"] == {"median": 3.0, "min": 2.75, "max": 3.3, "is_noise": False}
     assert document["analysis"][0] == {"source": "MEMCPY_ASYNC", "count": 3.0, "us": 200.0, "share": 0.9}
 
 
@@ -110,6 +110,16 @@ def test_an_analysis_without_shares_has_no_column_of_them() -> None:
     assert head == ("source", "count per run", "us per run")
     assert rows[0] == ("MEMCPY_ASYNC", "3", "200.0")
     assert report.to_json()["analysis"][2] == {"source": "unattributed", "count": None, "us": -10.0, "share": None}
+
+
+def test_a_speedup_that_is_noise_is_never_shown_without_that_word() -> None:
+    assert REPORT.speedup_line() == "[Perf] Speedup: 3.000 x"
+    noisy = attrs.evolve(REPORT, speedup=Speedup(median=1.0521, min=0.9, max=1.2, is_noise=True))
+    assert noisy.speedup_line() == (
+        "[Perf] Speedup: 1.052 x is noise: the repeats of the two ops overlap, with ratios from 0.900 to 1.200; "
+        "larger shapes or more --iters may tell them apart"
+    )
+    assert attrs.evolve(REPORT, speedup=None).speedup_line() is None
 
 
 def test_the_label_says_whose_times_they_are() -> None:
