@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from opkit.errors import OpkitError
     from opkit.spec import SpecWarning
 
-__all__ = ["Console", "Progress", "console"]
+__all__ = ["Console", "Progress", "console", "discard"]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -101,7 +102,7 @@ class Console:
     @property
     def is_terminal(self) -> bool:
         """Whether a person watches stderr: progress and questions are only for a terminal."""
-        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
     def has_color(self) -> bool:
@@ -150,7 +151,32 @@ class _Silent:
         pass
 
 
-def _write(stream: TextIO, text: str) -> None:
+def discard(stream: TextIO | None) -> None:
+    """Lets a stream that refuses what is written to it take all that is left in it, which Python tries again to write when it ends."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Raises BrokenPipeError, and UnwritableError for data that can't be written. What is for people alone may get lost: who closed
+    stderr, or has no space left for it, wants the rest all the same.
+    """
+    try:
+        _write_to(stream, text)
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        discard(stream)
+        if stream is not sys.stderr:
+            from opkit.errors import UnwritableError
+
+            msg = "cannot write to stdout"
+            raise UnwritableError(msg, because=fault.strerror) from fault
+
+
+def _write_to(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # What Python has for one that is closed.
+        raise OSError(errno.EBADF, "it is closed")
     try:
         stream.write(text)
     except UnicodeEncodeError:

@@ -16,8 +16,9 @@ from opkit.console import console
 from opkit.errors import BusyError, UnwritableError
 from opkit.files import FILE_MODE, guard_writing
 
-__all__ = ["acquire", "note", "noted"]
+__all__ = ["WAIT", "acquire", "note", "noted"]
 
+WAIT = 60.0  # seconds, unless a user says for how long
 _POLL_S = 0.05
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opkit.build.building import build, held
-    from opkit.build.built import Built, find_built, remembered
+    from opkit.build.built import Built, read_opp_root, remembered
     from opkit.build.cleaning import clean
     from opkit.build.folder import mark
     from opkit.build.generator import find_generator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "building": ("build", "held"),
-    "built": ("Built", "find_built", "remembered"),
+    "built": ("Built", "read_opp_root", "remembered"),
     "cleaning": ("clean",),
     "folder": ("mark",),
     "generator": ("find_generator",),
@@ -38,11 +38,11 @@ __all__ = [
     "build",
     "build_anew",
     "clean",
-    "find_built",
     "find_generator",
     "held",
     "mark",
     "options_to_build_anew",
+    "read_opp_root",
     "remembered",
     "require_fixed_version",
     "require_wheel_version",

@@ -18,6 +18,7 @@ from opkit.build.state import STATE, FolderState, Stat, TreeState
 from opkit.build.steps import Steps
 from opkit.console import console
 from opkit.errors import BuildError, NoSpaceError
+from opkit.lock import WAIT
 from opkit.process import Command
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def build(  # noqa: PLR0913 - each is one independent wish
     is_forced: bool = False,
     is_explained: bool = False,
     jobs: int | None = None,
-    wait: float = 60.0,
+    wait: float = WAIT,
 ) -> Built:
     """Brings output/ up to date.
 
@@ -78,7 +79,7 @@ def held(  # noqa: PLR0913 - as `build`
     is_forced: bool = False,
     is_explained: bool = False,
     jobs: int | None = None,
-    wait: float = 60.0,
+    wait: float = WAIT,
 ) -> Iterator[Built]:
     """As `build`, and keeps every other opkit out of the build folder until the end: a program of it runs meanwhile.
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from opkit.build.settings import Settings
 from opkit.build.state import FolderState
 from opkit.build.tree import Tree, is_link, program_name
-from opkit.errors import NotBuiltError
+from opkit.errors import DeliverableError, NotBuiltError
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
     from opkit.deliverable import OppRoot
     from opkit.spec import SpecWarning
 
-__all__ = ["Built", "find_built", "program_of", "remembered"]
+__all__ = ["Built", "program_of", "read_opp_root", "remembered"]
 
 
 class Built(NamedTuple):
@@ -37,22 +37,26 @@ class Built(NamedTuple):
 
     def read_opp_root(self) -> OppRoot:
         """The deliverable as it is now. Raises NotBuiltError if it has gone, and DeliverableError."""
-        return _opp_root_of(self.project)
+        return read_opp_root(self.project)
 
 
-def find_built(project: Project) -> Built:
-    """What the last build left, without building. Raises NotBuiltError."""
-    manifest = _opp_root_of(project).manifest
-    state = FolderState.read(project.build_dir)
-    return Built(
-        project=project,
-        package=manifest.package,
-        ops=manifest.op_types,
-        program=program_of(project, state.tree or "", manifest.package),
-        steps=(),
-        seconds=0.0,
-        settings=state.named,
-    )
+def read_opp_root(project: Project) -> OppRoot:
+    """What the last build left. Raises NotBuiltError, and DeliverableError."""
+    from opkit.deliverable import OppRoot
+
+    try:
+        opp_root = OppRoot.read(project.output)
+    except DeliverableError as fault:
+        if not isinstance(fault.__cause__, PermissionError):
+            from opkit.build.mending import options_to_build_anew
+
+            fault.help = shlex.join(["opkit", "build", str(project.root), *options_to_build_anew(project)])
+        raise
+    if opp_root is None:
+        msg = f"{project.root} isn't built"
+        build_it = f"opkit build {shlex.quote(str(project.root))}"
+        raise NotBuiltError(msg, because=f"there is no deliverable in {project.output}", help=build_it)
+    return opp_root
 
 
 def remembered(project: Project) -> Settings:
@@ -66,14 +70,3 @@ def program_of(project: Project, key: str, package: str) -> Path:
     tree = Tree(project.build_dir / key)
     path = project.build_dir / name
     return path if not key or (is_link(path) and path.readlink().parts[0] == key) else tree.path / name
-
-
-def _opp_root_of(project: Project) -> OppRoot:
-    from opkit.deliverable import OppRoot
-
-    opp_root = OppRoot.read(project.output)
-    if opp_root is None:
-        msg = f"{project.root} isn't built"
-        build_it = f"opkit build {shlex.quote(str(project.root))}"
-        raise NotBuiltError(msg, because=f"there is no deliverable in {project.output}", help=build_it)
-    return opp_root

@@ -11,6 +11,7 @@ from opkit.build.lock import LOCK, locked
 from opkit.build.state import STATE, FolderState
 from opkit.build.tree import is_link
 from opkit.files import guard_writing
+from opkit.lock import WAIT
 
 if TYPE_CHECKING:
     from opkit.build.project import Project
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["clean"]
 
 
-def clean(project: Project, *, wait: float = 60.0) -> list[Path]:
+def clean(project: Project, *, wait: float = WAIT) -> list[Path]:
     """Removes what opkit made in the build folder, and its files in the output folder; gives what was removed.
 
     A tree that CMake made by hand beside opkit's stays; what went is told by its own name then. Raises UsageError for a build folder of

@@ -84,6 +84,7 @@ class Generator(NamedTuple):
 
     def progress(self, line: str) -> tuple[int, int, str] | None:
         """Done, of how many, and what; None for a line that tells of no step."""
+        # A warm build reads no such line, and needs no pattern.
         match = re.match(_NINJA_STATUS if self.is_ninja else _MAKE_STATUS, line) if line.startswith("[") else None
         if match is None:
             return None

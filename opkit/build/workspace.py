@@ -74,6 +74,9 @@ def find_projects(folders: Sequence[str | Path]) -> list[Project]:
         try:
             projects = [Project.find(folder)]
         except NotAProjectError as fault:
+            if os.path.realpath(folder) == "/":
+                msg = "/ is no opkit project, and no folder of projects"
+                raise NotAProjectError(msg, because="each ops.py of this computer would be run", help="name the folder of yours") from fault
             roots = list(_roots(Path(folder)))
             if not roots:
                 if os.path.isdir(folder):  # noqa: PTH112 - it raises nothing, whatever the name

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from opkit.build import Project, find_built
+from opkit.build import Project, read_opp_root
 from opkit.console import console
 from opkit.deliverable import LIBRARY, is_opp_root, other_processors, root_above
 from opkit.errors import MachineError, UsageError
@@ -129,7 +129,7 @@ def warnings_of(told: _Warned) -> list[dict[str, Any]]:
 def opp_roots(project: str | None, opp: Sequence[str]) -> list[Path]:
     """The OPP roots that the user named, or the one of the built project. Raises UsageError for a folder that is none."""
     if not opp:
-        return [find_built(Project.find(project or ".")).project.output]
+        return [read_opp_root(Project.find(project or ".")).path]
     return [_opp_root(Path(folder)) for folder in opp]
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from opkit import __version__
-from opkit.console import console
-from opkit.errors import CommandNotExecutableError, CommandNotFoundError, MachineError, OpkitError
+from opkit.console import console, discard
+from opkit.errors import CommandNotExecutableError, CommandNotFoundError, MachineError, OpkitError, UnwritableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,8 @@ def ended(arguments: list[str], run: Callable[[list[str]], int]) -> int:
         return _report(error, arguments)
     except BrokenPipeError:
         # The reader went away (opkit … | head); nothing may be flushed into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        for stream in (sys.stdout, sys.stderr):
+            discard(stream)
         return _PIPE_CLOSED
     except Exception as fault:  # noqa: BLE001 - the last handler: whatever comes here is opkit's own fault
         return _report_fault(fault, arguments)
@@ -50,9 +52,10 @@ def require_folder() -> None:
 
 
 def _report(error: OpkitError, arguments: list[str]) -> int:
-    exit_code = _before_child(error) if is_run(arguments) else error.exit_code
+    exit_code = _before_child(error) if _is_run(arguments) else error.exit_code
     console.error(error)
-    console.document({"error": {**error.to_json(), "exit": exit_code}})
+    with suppress(UnwritableError):  # It may be the very error.
+        console.document({"error": {**error.to_json(), "exit": exit_code}})
     return exit_code
 
 
@@ -103,15 +106,15 @@ def _own(arguments: list[str]) -> list[str]:
     own: list[str] = []
     rest = iter(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     for argument in rest:
-        if not argument.startswith("-") and is_run(own):
+        if not argument.startswith("-") and _is_run(own):
             break
         own.append(argument)
-        if is_run(own) and argument.startswith("--") and "=" not in argument and argument not in _FLAGS_OF_RUN:
+        if _is_run(own) and argument.startswith("--") and "=" not in argument and argument not in _FLAGS_OF_RUN:
             own += [value for value in [next(rest, None)] if value is not None]
     return own
 
 
-def is_run(arguments: list[str]) -> bool:
+def _is_run(arguments: list[str]) -> bool:
     return command_in(arguments) == "run"
 
 

@@ -12,6 +12,7 @@ from opkit.build import Project
 from opkit.cli.common import toolkit_in_use, toolkit_of
 from opkit.console import console
 from opkit.errors import NotAProjectError, UsageError
+from opkit.lock import WAIT
 from opkit.toolkit import ARCHITECTURES
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _arch_option(function: _Function, *, is_run: bool) -> _Function:
 
 def wait_option(function: _Function) -> _Function:
     """Adds --wait; the command gets `wait` in seconds."""
-    return click.option("--wait", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Seconds to wait for another opkit.")(
+    return click.option("--wait", type=click.FloatRange(min=0), default=WAIT, show_default=True, help="Seconds to wait for another opkit.")(
         function
     )
 

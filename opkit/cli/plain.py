@@ -15,7 +15,7 @@ def build_plainly(words: list[str]) -> bool:
     """Gives False, with nothing done, for a folder that is no project: it may hold some, which the command looks for."""
     require_folder()
     try:
-        project = Project.find(*words or ".")
+        project = Project.find(words[0] if words else ".")
     except NotAProjectError:
         return False
     toolkit, environ = toolkit_in_use()

@@ -21,7 +21,7 @@ from jinja2.bccache import Bucket, bc_magic
 
 from opkit import __version__
 from opkit.files import make_folders, plain_file, write_whole
-from opkit.toolkit import process_environment, user_cache
+from opkit.toolkit import is_of_user, process_environment, user_cache
 
 __all__ = ["opened"]
 
@@ -50,7 +50,7 @@ def opened(folder: Path) -> Iterator[jinja2.Environment]:
 @functools.cache
 def _environment(folder: Path, cache: Path | None) -> jinja2.Environment:
     compiled = None
-    if cache is not None:
+    if cache is not None and is_of_user(cache, _FOLDER):
         compiled = _Compiled(folder, cache / _FOLDER / f"{folder.name}-{__version__}-{sys.implementation.cache_tag}.bin")
     return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), bytecode_cache=compiled, **_OPTIONS)  # noqa: S701 - `_OPTIONS` says it
 
@@ -90,7 +90,7 @@ class _Compiled(jinja2.BytecodeCache):
 
 
 def _read(file: Path) -> dict[str, tuple[str, CodeType]]:
-    """Nothing for a file that isn't whole, that another Python or jinja2 wrote, or that anybody but this user could: it is code to run."""
+    """Nothing for a file that isn't whole, or that another Python, jinja2 or user wrote."""
     try:
         with plain_file(file) as content:
             status = os.fstat(content.fileno())

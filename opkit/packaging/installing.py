@@ -30,7 +30,7 @@ from opkit.files import (
     whose,
     write_whole,
 )
-from opkit.lock import acquire, note
+from opkit.lock import WAIT, acquire, note
 from opkit.packaging.keeping import Kept, carry, empty_folders, kept_files
 from opkit.packaging.prefix import LEFT, PACKAGE, STATE, Installed, checked_prefix, files_of, receipt_file, state_in, state_of, version_of
 from opkit.packaging.receipt import LARGEST_RECEIPTS, InstalledFile, Receipt, write_receipts
@@ -97,7 +97,7 @@ class Removal(NamedTuple):
     kept: tuple[Kept, ...]
 
 
-def install_all(sources: Sequence[Source], prefix: Path, *, machine: ThisMachine | None = None, wait: float = 60.0) -> list[Change]:
+def install_all(sources: Sequence[Source], prefix: Path, *, machine: ThisMachine | None = None, wait: float = WAIT) -> list[Change]:
     """Installs all or none; `machine` is what is known of this one, if that is more than its architecture and its glibc.
 
     Raises DeliverableError for a source that isn't what was built, IncompatibleError for one that this machine can't load, UsageError for
@@ -141,7 +141,7 @@ def install_all(sources: Sequence[Source], prefix: Path, *, machine: ThisMachine
         return [step.change(each) for step, each in zip(steps, doubts, strict=True)]
 
 
-def uninstall(packages: Sequence[str], prefix: Path, *, wait: float = 60.0) -> list[Removal]:
+def uninstall(packages: Sequence[str], prefix: Path, *, wait: float = WAIT) -> list[Removal]:
     """Takes the packages out of use and removes their files. What wasn't opkit's, or was edited, stays in a folder of the package's name.
 
     Raises DeliverableError for a package of which nobody knows any more which files are opkit's, UnwritableError, UnreadableError and

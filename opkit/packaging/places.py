@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from opkit.build import Project, find_built
+from opkit.build import Project, read_opp_root
 from opkit.deliverable import MANIFEST, OppRoot, root_above
 from opkit.errors import AmbiguousSourceError, NotInstalledError, UsageError
 from opkit.files import guard_reading
@@ -170,7 +170,7 @@ def opened(place: Place) -> Iterator[OppRoot]:
             yield root
         return
     if place.kind is PlaceKind.PROJECT:
-        yield find_built(Project.find(place.path)).read_opp_root()
+        yield read_opp_root(Project.find(place.path))
         return
     found = OppRoot.read(place.path)
     if found is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opkit.toolkit.abi import served_abis, string_abi_of
-    from opkit.toolkit.cache import user_cache
+    from opkit.toolkit.cache import is_of_user, user_cache
     from opkit.toolkit.discovery import (
         ARCHITECTURES,
         OLDEST_CANN,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "abi": ("served_abis", "string_abi_of"),
-    "cache": ("user_cache",),
+    "cache": ("is_of_user", "user_cache"),
     "discovery": (
         "ARCHITECTURES",
         "OLDEST_CANN",
@@ -92,6 +92,7 @@ __all__ = [
     "find_make",
     "find_ninja",
     "host_arch",
+    "is_of_user",
     "process_environment",
     "require_target",
     "served_abis",

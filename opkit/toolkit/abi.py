@@ -15,10 +15,11 @@ from pathlib import Path
 
 from opkit.files import LARGEST_LIBRARY, LARGEST_SETTINGS, content_of, make_folders, write_whole
 from opkit.toolkit.cache import user_cache
-from opkit.toolkit.discovery import DEFAULT_ABI
 
 __all__ = ["abi_of", "served_abis", "string_abi_of"]
 
+# What CANN's releases are built with; for libraries whose symbols show none, or both.
+_DEFAULT = 0
 # Those that generated code links with and whose calls can take a string, the most telling first.
 _LIBRARIES = ("libgraph_base.so", "libgraph.so", "libmetadef.so", "libregister.so", "libge_runner.so")
 _REMEMBERED = Path("opkit", "toolkit-abi.json")
@@ -47,7 +48,7 @@ def abi_of(home: Path, environ: Mapping[str, str]) -> int:
     """The one ABI that the libraries of a toolkit have, or CANN's own if they show none or serve both."""
     libraries = _telling(home / "lib64")
     if not libraries:
-        return DEFAULT_ABI
+        return _DEFAULT
     stamps = [[path.name, stat.st_size, stat.st_mtime_ns] for path, stat in ((path, path.stat()) for path in libraries)]
     remembered = _cache(environ)
     known = _read(remembered)
@@ -55,7 +56,7 @@ def abi_of(home: Path, environ: Mapping[str, str]) -> int:
     if isinstance(entry, dict) and entry.get("libraries") == stamps and entry.get("abi") in (0, 1):
         return int(entry["abi"])
     served = served_abis(home / "lib64")
-    abi = served.pop() if len(served) == 1 else DEFAULT_ABI
+    abi = served.pop() if len(served) == 1 else _DEFAULT
     if remembered is not None:
         # Only a memory: where it can't be kept, the libraries are read again.
         with suppress(OSError):

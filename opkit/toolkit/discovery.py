@@ -24,7 +24,6 @@ from opkit.layout import HOME_VARIABLE
 
 __all__ = [
     "ARCHITECTURES",
-    "DEFAULT_ABI",
     "OLDEST_CANN",
     "SIMULATOR_MARK",
     "Candidate",
@@ -41,10 +40,9 @@ __all__ = [
 ]
 
 OLDEST_CANN = (9, 2)
-# What its releases are built with; for libraries whose symbols show none, or both.
-DEFAULT_ABI = 0
 _VARIABLE = HOME_VARIABLE
 SIMULATOR_MARK = "opkit-simulator.json"
+_SIMULATOR_ABI = 0  # of CANN's releases; it serves both
 # Where CANN's installers put a toolkit, for root and for one user, newest naming first.
 _BASES = ("/usr/local/Ascend", "~/Ascend")
 _NAMES = ("cann", "latest", "ascend-toolkit/latest")
@@ -301,7 +299,7 @@ def _inspected(home: Path, origin: Origin, reason: str, environ: Mapping[str, st
 
 def _abi(home: Path, kind: Kind, environ: Mapping[str, str]) -> int:
     if kind is Kind.SIMULATOR:
-        return DEFAULT_ABI  # It serves both, so that there is nothing to find out.
+        return _SIMULATOR_ABI
     from opkit.toolkit.abi import abi_of
 
     return abi_of(home, environ)

@@ -18,7 +18,7 @@ from opkit.console import Progress, console
 from opkit.errors import NoCacheError, ToolkitArchError, ToolkitError, ToolMissingError, VariantBuildError
 from opkit.files import LARGEST_SETTINGS, content_of, guard_reading, guard_writing, make_folders, write_whole
 from opkit.lock import acquire, note
-from opkit.toolkit.cache import user_cache
+from opkit.toolkit.cache import is_of_user, user_cache
 from opkit.toolkit.discovery import ARCHITECTURES, SIMULATOR_MARK, Candidate, Origin, Toolkit, discover
 from opkit.toolkit.tools import Compiler, cross_definitions, find_cmake, find_cross_compiler, find_make, find_ninja
 
@@ -35,6 +35,7 @@ _KEPT_OF = ("CCACHE_", "SCCACHE_")
 _STATUS = re.compile(r"^\[ *(\d+)(?:/(\d+)|%)\] ")
 _SHOWN_LINES = 8
 _OTHER_CACHE = "set XDG_CACHE_HOME to a folder that can be written"
+_OWN_CACHE = "set XDG_CACHE_HOME to a folder of yours that not everybody may write to"
 
 
 class Variant(NamedTuple):
@@ -164,6 +165,9 @@ def _toolkits(environ: Mapping[str, str]) -> Path:
         msg = "there is no folder to build the simulator for another processor in"
         because = "it is kept in the user's cache, and neither XDG_CACHE_HOME nor HOME names a folder"
         raise NoCacheError(msg, because=because, help=_OTHER_CACHE)
+    if not is_of_user(cache, _FOLDER):
+        msg = f"the simulator for another processor isn't taken from {cache / _FOLDER}"
+        raise NoCacheError(msg, because="another user could put libraries there, which would run as you", help=_OWN_CACHE)
     return cache / _FOLDER
 
 

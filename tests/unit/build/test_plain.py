@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from opkit.build import build
 from opkit.cli import main
+from opkit.cli.build import command
 
 if TYPE_CHECKING:
     from tiny_support import Tiny
@@ -30,6 +33,11 @@ def _ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     exit_code = main(["build", *words])
     captured = capsys.readouterr()
     return exit_code, captured.out, re.sub(r"\d+\.\d+ s\b", "SECONDS", captured.err)
+
+
+def test_both_wait_as_long_for_another_opkit() -> None:
+    option = next(parameter for parameter in command.params if parameter.name == "wait")
+    assert option.default == inspect.signature(build).parameters["wait"].default
 
 
 @pytest.mark.usefixtures("inside")

@@ -15,13 +15,14 @@ import pytest
 
 from opkit import build as room
 from opkit import resources
-from opkit.build import Project, clean, find_built
+from opkit.build import Project, clean, read_opp_root
 from opkit.build.lock import LOCK
 from opkit.deliverable import MANIFEST, Manifest
 from opkit.errors import (
     BuildError,
     CompileError,
     ConfigureError,
+    DeliverableError,
     EditedFileError,
     LinkError,
     NotBuiltError,
@@ -120,7 +121,7 @@ def test_a_damaged_output_is_installed_again_without_compiling(tiny: Tiny, damag
     else:
         (tiny.root / "output" / MANIFEST).write_text("{")
     assert tiny.build().steps == ("installed",)
-    assert find_built(tiny.project).read_opp_root().manifest.violations(tiny.root / "output") == []
+    assert read_opp_root(tiny.project).manifest.violations(tiny.root / "output") == []
 
 
 def test_another_output_folder_is_filled_without_compiling(tiny: Tiny, tmp_path: Path) -> None:
@@ -340,7 +341,7 @@ def test_a_toolkit_that_is_too_old_is_told_before_cmake_runs(tiny: Tiny) -> None
 
 def test_what_was_never_built_says_how_to_build_it(tiny: Tiny) -> None:
     with pytest.raises(NotBuiltError) as caught:
-        find_built(tiny.project)
+        read_opp_root(tiny.project)
     assert caught.value.help == f"opkit build {shlex.quote(str(tiny.root))}"
 
 
@@ -395,3 +396,21 @@ def test_an_architecture_for_kernels_that_nobody_prebuilds_is_an_error(tiny: Tin
     del tiny.files["prebuild/main.cc"]
     tiny.say("2")
     assert "configured" in tiny.build().steps
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_damaged_manifest_is_made_anew_by_what_its_error_advises(tiny: Tiny, is_seen: bool) -> None:
+    """Where the time of the file tells of the damage, a build does; else it has to be forced."""
+    tiny.build()
+    manifest = tiny.root / "output" / MANIFEST
+    whole, before = manifest.read_bytes(), manifest.stat()
+    manifest.write_bytes(b"?" + whole[1:])
+    os.utime(manifest, ns=(before.st_atime_ns, before.st_mtime_ns + is_seen))
+    with pytest.raises(DeliverableError) as caught:
+        read_opp_root(tiny.project)
+    assert caught.value.help is not None
+    words = shlex.split(caught.value.help)
+    assert words == ["opkit", "build", str(tiny.root), *([] if is_seen else ["--force"])]
+    tiny.build(is_forced="--force" in words)
+    assert manifest.read_bytes() == whole
+    assert read_opp_root(tiny.project).manifest.package == "tiny"

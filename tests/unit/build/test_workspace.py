@@ -90,6 +90,15 @@ def test_a_folder_without_a_project_is_an_error_even_beside_others(tmp_path: Pat
         find_projects([tmp_path / "gone"])
 
 
+@pytest.mark.parametrize("name", ["/", "//", "link/.."])
+def test_the_whole_computer_is_no_workspace(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opkit.build.workspace._roots", lambda _: pytest.fail("it is searched"))
+    (folder / "link").symlink_to("/usr")
+    with pytest.raises(NotAProjectError, match=r"^/ is no opkit project, and no folder of projects$") as caught:
+        find_projects([name])
+    assert caught.value.because == "each ops.py of this computer would be run"
+
+
 def test_a_spec_that_cannot_be_read_is_a_project_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/ops.py").symlink_to("ops.py")

@@ -251,3 +251,29 @@ def test_a_path_in_another_script_is_the_same_in_every_locale(tmp_path: Path, lo
 def test_a_build_type_is_taken_in_any_case(named: str) -> None:
     context = import_module("opkit.cli.build").command.make_context("build", ["--build-type", named, "."])
     assert context.params["build_type"] in BUILD_TYPES
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_result_that_cannot_be_written_is_one_error(redirection: str, options: list[str]) -> None:
+    done = _by_shell(redirection, "toolkit", "path", *options)
+    because = "it is closed" if "-" in redirection else "No space left on device"
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith(f"error[OPK0304]: cannot write to stdout\n  because: {because}\n")
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-"])
+def test_what_is_for_people_alone_may_get_lost(redirection: str) -> None:
+    done = _by_shell(redirection, "toolkit", "path")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path(done.stdout.rstrip("\n")).is_dir()
+    done = _by_shell(redirection, "build", "nowhere", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["number"] == "OPK0101"
+
+
+def _by_shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    argv = ["sh", "-c", f'"$@" {redirection}', "sh", sys.executable, "-m", "opkit", *arguments]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)

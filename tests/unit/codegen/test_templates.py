@@ -158,6 +158,27 @@ def test_what_another_user_wrote_is_not_run(places: Places) -> None:
     assert places.file.stat().st_uid == 0
 
 
+@pytest.mark.parametrize("part", ["", "opkit", "opkit/templates"])
+@pytest.mark.parametrize(
+    "how", ["everybody", pytest.param("another", marks=pytest.mark.skipif(os.geteuid() != 0, reason="root gives it away"))]
+)
+def test_a_folder_in_which_another_user_could_have_put_a_link_to_a_file_of_this_one_is_let_be(places: Places, part: str, how: str) -> None:
+    content = _forged(places)
+    elsewhere = places.folder.parent / "elsewhere"
+    elsewhere.write_bytes(content)
+    file = places.file
+    file.unlink()
+    file.symlink_to(elsewhere)
+    assert places.rendered("page.j2") == [_TEXT.replace("say", "steal")]
+    folder = places.cache / part
+    if how == "everybody":
+        folder.chmod(0o1777)
+    else:
+        os.chown(folder, 65534, 65534)
+    assert places.rendered("page.j2") == [_TEXT]
+    assert (file.readlink(), elsewhere.read_bytes()) == (elsewhere, content)
+
+
 @pytest.mark.parametrize("umask", [0, 0o077])
 def test_nobody_else_may_write_to_the_cache(places: Places, umask: int) -> None:
     before = os.umask(umask)

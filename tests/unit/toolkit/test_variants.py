@@ -188,6 +188,22 @@ def test_without_a_home_it_is_said_how_to_name_a_cache(tools: CrossTools) -> Non
     assert built_variants(environ) == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("part", ["", "opkit", "opkit/toolkits"])
+@pytest.mark.parametrize("how", ["everybody", "another"])
+def test_nothing_is_taken_from_where_another_user_could_have_put_it(tools: CrossTools, part: str, how: str) -> None:
+    build_variant(OTHER, tools.environ, jobs=1)
+    folder = tools.cache / part
+    if how == "everybody":
+        folder.chmod(0o1777)
+    else:
+        os.chown(folder, 65534, 65534)
+    with pytest.raises(NoCacheError) as caught:
+        build_variant(OTHER, tools.environ, jobs=1)
+    assert caught.value.message == f"the simulator for another processor isn't taken from {tools.cache / 'opkit/toolkits'}"
+    assert caught.value.because == "another user could put libraries there, which would run as you"
+
+
 def test_a_cache_that_cant_be_written_is_named_with_the_way_out(tools: CrossTools) -> None:
     tools.cache.write_text("no folder")
     with pytest.raises(UnwritableError) as caught:
