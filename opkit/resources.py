@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.files import guard_reading
@@ -16,6 +18,7 @@ __all__ = ["bundled_toolkit", "kernels", "simulator_source", "templates"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent
+_SHARED = "share/opkit/toolkit"
 
 
 def templates() -> Path:
@@ -34,16 +37,18 @@ def bundled_toolkit() -> Path | None:
     """Gives the toolkit folder of the host simulator, or None in a checkout that was never installed. One that this user isn't let into is
     given too: what uses it says so.
     """
-    bundled = _PACKAGE / "_data" / "toolkit"
-    if _may_be_folder(bundled / "lib64"):
-        return bundled
-    # Only here: what a wheel's every command would pay 5 ms for.
+    return next((folder for folder in _toolkit_places() if _may_be_folder(folder / "lib64")), None)
+
+
+def _toolkit_places() -> Iterator[Path]:
+    yield _PACKAGE / "_data" / "toolkit"
+    # An editable install's. Most have it here, and to ask sysconfig would cost every command 5 ms.
+    yield Path(sys.prefix, _SHARED)
     import sysconfig
 
-    # An editable install's; then a wheel's, for a checkout's package that runs in an environment with the wheel.
-    candidates = [Path(sysconfig.get_path("data")) / "share" / "opkit" / "toolkit"]
-    candidates += [Path(sysconfig.get_path(name)) / "opkit" / "_data" / "toolkit" for name in ("platlib", "purelib")]
-    return next((folder for folder in candidates if _may_be_folder(folder / "lib64")), None)
+    yield Path(sysconfig.get_path("data"), _SHARED)
+    # A wheel's, for a checkout's package that runs in an environment with the wheel.
+    yield from (Path(sysconfig.get_path(name), "opkit", "_data", "toolkit") for name in ("platlib", "purelib"))
 
 
 def _resource(name: str) -> Path:
