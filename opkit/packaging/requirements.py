@@ -98,7 +98,7 @@ def unmet(manifest: Manifest, machine: ThisMachine) -> list[Requirement]:
         advice = "name the folder that has it with LD_LIBRARY_PATH where it runs"
         found.append(Requirement(f"{package} needs {', '.join(lacking)}", because, advice, is_fatal=False))
     if manifest.built_against.is_simulator:
-        message = f"{package} was built against the host simulator"
+        message = f"{manifest.package} {manifest.marked_version} was built against the host simulator"
         because = "a device would load it, and its results are worth nothing there"
         found.append(Requirement(message, because, "build again with a CANN toolkit before it goes to a device", is_fatal=False))
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from opkit import process
 from opkit.errors import CommandNotExecutableError, CommandNotFoundError, ToolMissingError
+from opkit.toolkit.cache import user_cache
 from opkit.toolkit.tools import on_path
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ class Launcher(NamedTuple):
 def find_launcher(environ: Mapping[str, str], compiler: Compiler, named: str | None = None) -> Launcher | None:
     """The one that is `named`, by CMAKE_CXX_COMPILER_LAUNCHER after that, else ccache or sccache on PATH; None for none.
 
-    Nothing is looked for if the compiler is one that ccache or sccache stands before. Raises ToolMissingError for one that is named and
-    isn't there.
+    Nothing is looked for if the compiler is one that ccache or sccache stands before, or without a home folder. Raises ToolMissingError
+    for one that is named and isn't there.
     """
     if named is not None:
         return None if named == NO_LAUNCHER else _named([named], f"named by --launcher {named}", environ)
@@ -87,7 +88,9 @@ def find_launcher(environ: Mapping[str, str], compiler: Compiler, named: str | N
     if any(_is_named(path, _KNOWN) for path in (compiler.path, *compiler.wrapped)):
         return None
     for name in _KNOWN:
-        path = on_path(name, environ)
+        # Without a place for what it keeps, it would make a home folder that isn't there.
+        has_place = user_cache(environ) is not None or bool(environ.get(f"{name.upper()}_DIR"))
+        path = on_path(name, environ) if has_place else None
         if path is not None:
             return Launcher((str(path),), "found on PATH")
     return None

@@ -56,7 +56,7 @@ def test_an_install_says_what_where_and_how_to_use_it(prefix: Path, tmp_path: Pa
     said = _said(capsys, "install", root.path)
     assert f"Installed add 0.1.0+sim in {prefix}/add" in said
     assert f"activate it with: eval \"$(opkit env --opp '{prefix}/add')\"" in said
-    assert "add 0.1.0 was built against the host simulator" in said
+    assert "add 0.1.0+sim was built against the host simulator" in said
     document = _document(capsys, "install", opp_root(tmp_path / "b", {LIBRARY: "newer"}, version="0.2.0", kind="cann").path)
     (installed,) = document["packages"]
     assert document["prefix"] == str(prefix)

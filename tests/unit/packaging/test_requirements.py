@@ -80,7 +80,7 @@ def test_all_that_is_in_the_way_is_told_at_once(tmp_path: Path) -> None:
 def test_an_older_toolkit_and_a_simulator_s_library_are_warnings(tmp_path: Path) -> None:
     assert _warnings(tmp_path, kind="simulator", toolkit="9.10") == [
         "add 0.1.0 needs toolkit 9.10 or newer",
-        "add 0.1.0 was built against the host simulator",
+        "add 0.1.0+sim was built against the host simulator",
     ]
     assert _warnings(tmp_path, _HERE._replace(toolkit="unknown"), toolkit="9.10") == []
     assert _warnings(tmp_path, _HERE._replace(toolkit=None), toolkit="9.10") == []

@@ -148,6 +148,7 @@ def test_a_toolkit_that_is_too_old_is_got_round_by_what_is_told(
 def test_the_launcher_that_a_build_would_go_through_is_tried(
     environ: dict[str, str], tmp_path: Path, make_program: Callable[[Path, str], Path]
 ) -> None:
+    environ |= {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     sound = make_program(tmp_path / "sound/ccache", '#!/bin/sh\nexec "$@"\n')
     found = environ | {"PATH": f"{sound.parent}:{environ['PATH']}"}
     assert _one(found, "launcher").evidence == f"{sound} (found on PATH) compiles"
@@ -172,7 +173,7 @@ def test_a_launcher_is_left_out_of_the_folders_that_were_examined(
     make_program(tmp_path / "bin/ccache", "#!/bin/sh\nexit 1\n")
     (tmp_path / "pd").mkdir()
     (tmp_path / "pd/ops.py").write_text("")
-    environ |= {"PATH": f"{tmp_path}/bin:{environ['PATH']}"}
+    environ |= {"PATH": f"{tmp_path}/bin:{environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for options in ({"build_dir": f"{tmp_path}/b d", "output": f"{tmp_path}/bo"}, {}):
         project = Project.find(tmp_path / "pd", **options)
         (finding,) = (each for each in tools(environ, project) if each.id == "launcher")

@@ -30,7 +30,7 @@ def _found(environ: dict[str, str], named: str | None = None) -> Launcher | None
 
 
 def test_ccache_is_taken_if_it_is_there_then_sccache_then_none(tools: Path) -> None:
-    environ = {"PATH": str(tools)}
+    environ = {"PATH": str(tools), "HOME": str(tools)}
     assert _found(environ) == Launcher((str(tools / "ccache"),), "found on PATH")
     (tools / "ccache").unlink()
     assert _found(environ) == Launcher((str(tools / "sccache"),), "found on PATH")
@@ -38,8 +38,16 @@ def test_ccache_is_taken_if_it_is_there_then_sccache_then_none(tools: Path) -> N
     assert _found(environ) is None
 
 
+def test_without_a_home_none_is_looked_for_that_would_make_one(tools: Path) -> None:
+    for home in ({}, {"HOME": ""}, {"HOME": str(tools / "gone")}):
+        environ = {"PATH": str(tools), **home}
+        assert _found(environ) is None
+        assert _found(environ | {"SCCACHE_DIR": "/somewhere"}) == Launcher((str(tools / "sccache"),), "found on PATH")
+        assert _found(environ, "ccache") == Launcher((str(tools / "ccache"),), "named by --launcher ccache")
+
+
 def test_an_option_counts_before_the_environment_and_that_before_what_is_found(tools: Path) -> None:
-    environ = {"PATH": str(tools), "CMAKE_CXX_COMPILER_LAUNCHER": "mine;--quick"}
+    environ = {"PATH": str(tools), "HOME": str(tools), "CMAKE_CXX_COMPILER_LAUNCHER": "mine;--quick"}
     assert _found(environ) == Launcher((str(tools / "mine"), "--quick"), "named by CMAKE_CXX_COMPILER_LAUNCHER")
     assert _found(environ, "sccache") == Launcher((str(tools / "sccache"),), "named by --launcher sccache")
     assert _found(environ, "none") is None
@@ -56,11 +64,11 @@ def test_a_named_launcher_that_is_absent_is_an_error(tools: Path, named: str | N
 
 
 def test_no_second_launcher_stands_before_a_compiler_that_has_one(tools: Path, tmp_path: Path) -> None:
-    assert _found({"PATH": str(tools), "CXX": f"ccache {str(tools / 'g++').replace(' ', chr(92) + ' ')}"}) is None
+    assert _found({"PATH": str(tools), "HOME": str(tools), "CXX": f"ccache {str(tools / 'g++').replace(' ', chr(92) + ' ')}"}) is None
     masked = tmp_path / "masked"
     masked.mkdir()
     (masked / "g++").symlink_to(tools / "ccache")
-    assert _found({"PATH": f"{masked}:{tools}"}) is None
+    assert _found({"PATH": f"{masked}:{tools}", "HOME": str(tools)}) is None
 
 
 @pytest.mark.parametrize(
